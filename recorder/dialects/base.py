@@ -1,0 +1,55 @@
+"""What a dialect is: a name, an eye for its own frames, and two pure functions.
+
+A dialect file has no I/O and no state of its own. `envelope` reads from a frame what the event's envelope says of it;
+`step` turns the events of one exchange (on the wire) or of one stream (a framework) into deltas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct
+
+from recorder.deltas import AnyDelta
+from recorder.events import Event, Layer, NewEvent
+
+DONE = "done"
+"""Kind of a terminator that is no JSON (`[DONE]`)."""
+COMMENT = "comment"
+"""Kind of an SSE comment or of a block without data."""
+PARTIAL = "partial"
+"""Kind of a remainder at the end of the input: no frame yet."""
+REQUEST, RESPONSE, END, ERROR = "http.request", "http.response", "http.end", "http.error"
+"""Kinds of the parts of an exchange."""
+
+
+class Envelope(Struct, frozen=True, kw_only=True):
+    """What a dialect reads from a frame for the event's envelope. None leaves the field to the source."""
+
+    kind: str
+    run_id: str | None = None
+    parent_run_id: str | None = None
+    name: str | None = None
+    occurred_at: int | None = None
+
+
+class Dialect(Struct, frozen=True, kw_only=True):
+    """One wire (or framework) that agents speak.
+
+    `start()` gives the decoder's state before the first event: a msgspec Struct of plain values, for it is kept in
+    snapshots. `step(state, event)` gives the state after the event and the deltas that the event says; it may reuse
+    (and mutate) the state that it was given, never raises, and says `Finding` where it cannot read.
+    """
+
+    name: str
+    layer: Layer
+    state: type[Struct]
+    recognises: Callable[[Any, str | None], bool]
+    """Whether a frame's JSON value (and its SSE event name) can only be this dialect's."""
+    envelope: Callable[[Any, str | None], Envelope]
+    """The envelope of a frame: its JSON value (or `[DONE]` as text) and its SSE event name."""
+    step: Callable[[Any, Event | NewEvent], tuple[Any, list[AnyDelta]]]
+
+    def start(self) -> Struct:
+        return self.state()
