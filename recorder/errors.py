@@ -43,7 +43,7 @@ class Conflict(RecorderError):
 
     def __init__(self, stream: str, expected: int, actual: int) -> None:
         super().__init__(
-            f"stream {stream!r} is at event {actual}, not at {expected}: somebody else appended; read it again and retry"
+            f"stream {stream!r} is at event {actual}, not at {expected}: somebody else appended; read it and retry"
         )
         self.stream = stream
         self.expected = expected

@@ -32,7 +32,9 @@ def content_hash(salt: bytes, event: NewEvent) -> bytes:
     return sha256(salt + _pack((event.body, event.frame, event.cuts, event.meta))).digest()
 
 
-def link(previous: bytes, stream: bytes, seq: int, recorded_at: int, event: NewEvent, body_hash: bytes, version: int) -> bytes:
+def link(
+    previous: bytes, stream: bytes, seq: int, recorded_at: int, event: NewEvent, body_hash: bytes, version: int
+) -> bytes:
     """The hash of event `seq`: over the previous hash, the stream's UUID, the envelope and the body's hash."""
     envelope = (
         version,

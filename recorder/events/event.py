@@ -25,7 +25,7 @@ class NewEvent(Struct, frozen=True, kw_only=True):
     """What the body is written in (`openai.chat`); `unknown` where nobody recognised it."""
     layer: Layer
     kind: str
-    """The dialect's own name for it (`content_block_delta`, `on_chat_model_stream`), or `http.request`, `comment`, `partial`."""
+    """The dialect's own name for it (`content_block_delta`), or `http.request`, `comment`, `partial` and their like."""
     body: bytes
     """The payload, byte for byte."""
     framing: str

@@ -81,7 +81,9 @@ def _tagged(value: Any) -> Any:
 def _finite(value: Any) -> Any:
     """The same value with non-finite floats tagged; containers are copied only where one is inside."""
     if isinstance(value, float):
-        return value if math.isfinite(value) else {"$number": str(value).replace("inf", "Infinity").replace("nan", "NaN")}
+        return (
+            value if math.isfinite(value) else {"$number": str(value).replace("inf", "Infinity").replace("nan", "NaN")}
+        )
     if isinstance(value, dict):
         items = {key: _finite(item) for key, item in value.items()}
         return items if any(items[key] is not value[key] for key in value) else value

@@ -1,0 +1,91 @@
+"""Frames into events: which dialect a frame is in, and what the envelope says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from recorder import dialects
+from recorder.dialects import base
+from recorder.events import Encoding, NewEvent, clock, ids, jsontext
+from recorder.sources import Frame, template_of
+
+UNKNOWN = "unknown"
+
+
+class FrameRecorder:
+    """Makes the events of one stream from the frames of one source.
+
+    `stream` is the stream's UUID, `last` the number of events that it has. Once a frame shows the dialect, the frames
+    after it are taken to be in it too: a server's error object looks the same in all of them.
+    """
+
+    def __init__(self, stream: bytes, *, last: int = 0, dialect: str | None = None) -> None:
+        self._stream = stream
+        self._ordinal = last
+        self.dialect = dialect if dialect is not None else UNKNOWN
+
+    def look_ahead(self, frames: Iterable[Frame]) -> None:
+        """Lets later frames tell the dialect of earlier ones."""
+        if self.dialect != UNKNOWN:
+            return
+        for frame in frames:
+            if frame.kind == "data" and (found := dialects.recognise(_value(frame.body), frame.event)):
+                self.dialect = found.name
+                return
+
+    def event(self, frame: Frame, *, exchange: int = 1) -> NewEvent:
+        """The next event: the frame as the `exchange`-th answer of the stream streams it."""
+        if frame.kind == "data":
+            envelope = self._envelope(frame)
+        else:
+            envelope = base.Envelope(kind=base.PARTIAL if frame.kind == "partial" else base.COMMENT)
+        framing, explicit = template_of(frame, envelope.kind)
+        dialect = dialects.get(self.dialect)
+        run_id = envelope.run_id
+        if run_id is None and dialect.layer == "wire":
+            run_id = ids.derived_run_id(self._stream, exchange)
+        return NewEvent(
+            event_id=self.next_id(),
+            dialect=self.dialect,
+            layer=dialect.layer,
+            kind=envelope.kind,
+            body=frame.body,
+            framing=framing,
+            frame=explicit,
+            arrived_at=clock.now(),
+            run_id=run_id,
+            parent_run_id=envelope.parent_run_id,
+            name=envelope.name,
+            source_id=frame.id,
+            occurred_at=envelope.occurred_at,
+            encoding=encoding_of(frame.body),
+        )
+
+    def next_id(self) -> bytes:
+        """The id of the next event of this source."""
+        self._ordinal += 1
+        return ids.derived_event_id(self._stream, self._ordinal)
+
+    def _envelope(self, frame: Frame) -> base.Envelope:
+        value = _value(frame.body)
+        if self.dialect == UNKNOWN and (found := dialects.recognise(value, frame.event)):
+            self.dialect = found.name
+        return dialects.get(self.dialect).envelope(value, frame.event)
+
+
+def encoding_of(body: bytes) -> Encoding:
+    """Whether a body is text."""
+    try:
+        body.decode()
+    except UnicodeDecodeError:
+        return "binary"
+    return "utf-8"
+
+
+def _value(body: bytes) -> Any:
+    """The frame's JSON value, or its text where it is none."""
+    try:
+        return jsontext.decode_leniently(body)[0]
+    except jsontext.NotJson:
+        return body.decode("utf-8", "replace")

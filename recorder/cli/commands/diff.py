@@ -1,0 +1,75 @@
+"""`rec diff`: what one event changed, how two states differ."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from recorder.cli import opening, output, targets
+from recorder.cli.options import Database, Gather, Reading, reading_of
+from recorder.errors import BadInput
+from recorder.events import jsontext
+
+if TYPE_CHECKING:
+    from recorder.ledger import Ledger
+
+
+def diff(
+    target: Annotated[str, typer.Argument(metavar="A[@N]", help="A stream at an event.")],
+    other: Annotated[str | None, typer.Argument(metavar="[B[@M]]", help="What to compare it with.")] = None,
+    patch: Annotated[bool, typer.Option("--patch", help="As JSON Patch (RFC 6902).")] = False,
+    gather: Gather = None,
+    database: Database = None,
+) -> int:
+    """Show what an event changed, or how two states differ.
+
+    \b
+    Examples:
+      rec diff weather@12
+      rec diff weather@12 --patch
+      rec diff weather@12 weather@20
+      rec diff monday tuesday
+
+    With two states the exit code is 1 if they differ.
+    """
+    reading = reading_of(gather)
+    with opening.ledger(database) as ledger:
+        if other is None:
+            _event(ledger, target, patch, reading)
+            return 0
+        operations = _states(ledger, target, other, reading)
+        _print(operations, patch)
+        return 1 if operations else 0
+
+
+def _event(ledger: Ledger, target: str, patch: bool, reading: Reading) -> None:
+    from recorder import replay
+
+    found = targets.resolve(ledger, target)
+    if found.last is None:
+        raise BadInput(f"{target}: name an event ({found.stream}@N), or a second state to compare with")
+    if patch:
+        _print(replay.event_patch(ledger, found.stream, found.last, reading), patch)
+        return
+    for change in replay.event_changes(ledger, found.stream, found.last, reading):
+        print(jsontext.encode(change))
+
+
+def _states(ledger: Ledger, target: str, other: str, reading: Reading) -> list[dict[str, Any]]:
+    from recorder import replay
+
+    states = []
+    for text in (target, other):
+        found = targets.resolve(ledger, text)
+        states.append(replay.compared(ledger.state(found.stream, found.last, gather=reading).to_dict()))
+    return replay.patch(*states)
+
+
+def _print(operations: list[dict[str, Any]], patch: bool) -> None:
+    if patch:
+        output.document(operations)
+        return
+    for operation in operations:
+        value = jsontext.encode(operation["value"]) if "value" in operation else operation.get("from", "")
+        print(f"{operation['op']:8} {operation['path']}  {value}".rstrip())

@@ -1,0 +1,109 @@
+"""`rec replay`: the state at an event, or the events again."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from recorder.cli import opening, output, targets
+from recorder.cli.options import Database, Gather, Json, Reading, reading_of
+from recorder.errors import BadInput
+
+if TYPE_CHECKING:
+    from recorder.ledger import Ledger
+
+Form = Literal["jsonl", "sse", "changes"]
+FORMS: dict[str, Form] = {"jsonl": "jsonl", "sse": "sse", "changes": "changes"}
+
+
+def replay(
+    target: Annotated[
+        str, typer.Argument(metavar="[STREAM[@N]]", help="A stream; the one appended to last by default.")
+    ] = "latest",
+    at: Annotated[
+        str | None, typer.Option("--at", metavar="N", help="The event after which to look; 0 is empty, end the last.")
+    ] = None,
+    message: Annotated[str | None, typer.Option("--message", metavar="last|REF", help="Only this message.")] = None,
+    call: Annotated[str | None, typer.Option("--call", metavar="ID", help="Only this call.")] = None,
+    emit: Annotated[
+        str | None,
+        typer.Option("--emit", metavar="jsonl|sse|changes", help="Give the events out again, or what each changed."),
+    ] = None,
+    gather: Gather = None,
+    database: Database = None,
+    json: Json = False,
+) -> None:
+    """Replay a stream: its state after event N, or its events.
+
+    \b
+    Examples:
+      rec replay weather --at 12
+      rec replay weather --at 12 --json
+      rec replay weather --emit sse > again.sse
+      rec replay weather --emit changes
+    """
+    reading = reading_of(gather)
+    if emit is not None and emit not in FORMS:
+        raise BadInput(f"--emit {emit}: give one of {', '.join(FORMS)}")
+    if emit is not None and (at is not None or message is not None or call is not None or json):
+        raise BadInput("--emit gives events, --at, --message, --call and --json a state: give one or the other")
+    with opening.ledger(database) as ledger:
+        if emit is not None:
+            _emit(ledger, target, FORMS[emit], reading)
+        else:
+            _state(ledger, target, at, message, call, reading, json)
+
+
+def _emit(ledger: Ledger, target: str, form: Form, reading: Reading) -> None:
+    from recorder.replay import emit
+
+    found = targets.resolve(ledger, target)
+    write = sys.stdout.buffer.write
+    for piece in emit(ledger, found.stream, form, first=found.first or 1, last=found.last, gather=reading):
+        write(piece)
+    sys.stdout.buffer.flush()
+
+
+def _state(
+    ledger: Ledger, target: str, at: str | None, message: str | None, call: str | None, reading: Reading, json: bool
+) -> None:
+    from recorder.cli.commands import replay_text
+
+    found = targets.resolve(ledger, target)
+    last = ledger.head(found.stream).last_seq
+    if at is not None and found.last is not None:
+        raise BadInput(f"{target} names an event and --at {at} another: give one of them")
+    n = targets.number(at, last) if at is not None else found.last
+    state = ledger.state(found.stream, n, gather=reading, last_message=message == "last")
+    shown = state.to_dict()
+    if message is not None and message != "last":
+        shown["messages"] = [each for each in shown["messages"] if message in (each["message_ref"], each["message_id"])]
+        if not shown["messages"]:
+            raise BadInput(
+                f"--message {message}: no such message at event {state.at}; --message last takes the last one"
+            )
+    if call is not None:
+        _only_call(shown, call)
+    if json:
+        output.document(shown)
+    else:
+        for line in replay_text.lines(shown):
+            print(line)
+
+
+def _only_call(shown: dict[str, object], call: str) -> None:
+    """Leaves of the state what is about one call. Raises `BadInput` where there is no such call."""
+    messages = shown["messages"]
+    assert isinstance(messages, list)
+    for message in messages:
+        message["calls"] = [each for each in message["calls"] if call in (each["id"], each["call_ref"])]
+    shown["messages"] = [message for message in messages if message["calls"]]
+    if not shown["messages"]:
+        raise BadInput(f"--call {call}: no such call at event {shown['at']}")
+    for name, key in (("tool_messages", "tool_call_id"), ("pairings", "call_id")):
+        rows = shown[name]
+        assert isinstance(rows, list)
+        refs = {each["id"] for message in messages for each in message["calls"]}
+        shown[name] = [row for row in rows if row[key] in refs]

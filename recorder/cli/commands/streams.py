@@ -1,0 +1,112 @@
+"""`rec ls`, `rec show`, `rec rename`: streams, their events, their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import typer
+
+from recorder.cli import opening, output, targets
+from recorder.cli.options import Csv, Database, Json, Nl, Table, format_of
+from recorder.errors import BadInput
+
+_STREAMS = """
+SELECT s.stream, s.last_seq AS events,
+       (SELECT count(*) FROM tool_calls c WHERE c.stream = s.stream AND c.source = 'stream') AS calls,
+       (SELECT count(*) FROM findings f WHERE f.stream = s.stream) AS findings,
+       (SELECT m.model FROM messages m WHERE m.stream = s.stream AND m.model IS NOT NULL
+        ORDER BY m.first_seq LIMIT 1) AS model,
+       s.created_at, s.parent
+FROM streams s
+WHERE (:tool IS NULL OR EXISTS (SELECT 1 FROM tool_calls c WHERE c.stream = s.stream AND c.name = :tool))
+  AND (:model IS NULL OR EXISTS (SELECT 1 FROM messages m WHERE m.stream = s.stream AND m.model = :model))
+  AND (:since IS NULL OR s.created_at >= :since)
+ORDER BY s.created_at, s.stream
+"""
+
+_EVENTS = """
+SELECT seq, kind, dialect, layer, run_id, name, arrived_at, length(body) AS bytes, text
+FROM events WHERE stream = ? AND seq BETWEEN ? AND ? ORDER BY seq
+"""
+
+
+def ls(
+    tool: Annotated[str | None, typer.Option("--tool", help="Only streams that call this tool.")] = None,
+    model: Annotated[str | None, typer.Option("--model", help="Only streams in which this model answers.")] = None,
+    since: Annotated[str | None, typer.Option("--since", metavar="TIME", help="Only newer ones; ISO-8601.")] = None,
+    database: Database = None,
+    json: Json = False,
+    nl: Nl = False,
+    csv: Csv = False,
+    table: Table = False,
+) -> None:
+    """List streams.
+
+    \b
+    Examples:
+      rec ls
+      rec ls --tool get_weather --since 2026-01-31
+    """
+    from recorder.events import clock
+
+    format = format_of(json, nl, csv, table)
+    if since is not None:
+        try:
+            since = clock.to_text(clock.from_text(since))
+        except ValueError:
+            raise BadInput(f"--since {since}: give a date or time in ISO-8601, such as 2026-01-31T12:00:00") from None
+    with opening.ledger(database) as ledger:
+        columns, found = ledger.sql(_STREAMS, {"tool": tool, "model": model, "since": since})
+        output.rows(columns, found, format)
+
+
+def show(
+    target: Annotated[str, typer.Argument(metavar="STREAM[@A-B]", help="A stream, or some of its events.")] = "latest",
+    database: Database = None,
+    json: Json = False,
+    nl: Nl = False,
+    csv: Csv = False,
+    table: Table = False,
+) -> None:
+    """Show a stream's events as they were received.
+
+    \b
+    Examples:
+      rec show weather
+      rec show weather@10-20 --nl
+      rec show weather@first-error
+    """
+    format = format_of(json, nl, csv, table)
+    with opening.ledger(database) as ledger:
+        found = targets.resolve(ledger, target)
+        last = ledger.head(found.stream).last_seq
+        first = found.first if found.first is not None else 1
+        until = found.last if found.last is not None else last
+        if last and not 1 <= first <= until <= last:
+            raise BadInput(f"{target}: stream {found.stream!r} has events 1 to {last}")
+        columns, rows = ledger.sql(_EVENTS, (found.stream, first, until))
+        output.rows(columns, _previewed(rows) if format == "human" else rows, format)
+
+
+def rename(
+    stream: Annotated[str, typer.Argument(metavar="STREAM")],
+    name: Annotated[str, typer.Argument(metavar="NAME")],
+    database: Database = None,
+) -> None:
+    """Give a stream another name; its events and their hashes stay as they are.
+
+    \b
+    Examples:
+      rec rename stdin-20260131T120000Z-09af weather
+    """
+    if not name.strip() or name == "latest":
+        raise BadInput(f"{name!r} cannot be a stream's name")
+    with opening.ledger(database, write=True) as ledger:
+        ledger.rename(stream, name)
+
+
+def _previewed(rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+    """Rows for a person: of a long body the start is enough."""
+    for *cells, text in rows:
+        yield (*cells, None if text is None else text[:400])

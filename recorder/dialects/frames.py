@@ -1,0 +1,83 @@
+"""An event's body as a value, and the findings that every dialect says in the same words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from recorder.deltas import AnyDelta, Finding, Severity
+from recorder.events import Event, NewEvent
+from recorder.events.jsontext import NotJson, clean, decode_leniently
+
+Deltas = list[AnyDelta]
+"""What a reader appends to."""
+
+
+class Frame(Struct, frozen=True):
+    """One event of a dialect, its body read as JSON."""
+
+    run_id: str
+    kind: str
+    value: Any
+
+
+def read_frame(event: Event | NewEvent, out: Deltas, severity: Severity = "warning") -> Frame | None:
+    """The event's frame; None, with a finding, where the body is no JSON, and without one where it was erased."""
+    run_id = event.run_id or ""
+    if isinstance(event, Event) and event.erased:
+        return None
+    try:
+        value, wrong = decode_leniently(event.body)
+    except NotJson as error:
+        out.append(finding(run_id, "not-json", f"{event.kind} is no JSON: {error}", severity))
+        return None
+    if wrong is not None:
+        out.append(finding(run_id, "invalid-utf8", f"{event.kind}: {wrong}", "warning"))
+    return Frame(run_id, event.kind, value)
+
+
+def read_meta(event: Event | NewEvent) -> dict[str, Any]:
+    """The event's meta object; empty where there is none."""
+    if not event.meta:
+        return {}
+    try:
+        meta, _ = decode_leniently(event.meta)
+    except NotJson:
+        return {}
+    return meta if isinstance(meta, dict) else {}
+
+
+def finding(run_id: str, rule: str, detail: str, severity: Severity = "info") -> Finding:
+    """A finding with a detail that any database takes."""
+    return Finding(run_id=run_id, rule=rule, severity=severity, detail=clean(detail))
+
+
+def unknown_frame(frame: Frame, what: str | None = None) -> Finding:
+    """The dialect does not know this kind of frame: it stays in the log as itself."""
+    return finding(frame.run_id, "unknown-frame", what or frame.kind)
+
+
+def malformed(run_id: str, where: str, value: object) -> Finding:
+    """A field holds another JSON type than the provider's document says."""
+    return finding(run_id, "malformed-field", f"{where} is {_type_name(value)}", "warning")
+
+
+def partial_frame(event: Event | NewEvent) -> Finding:
+    """The input ended inside a frame."""
+    detail = f"{len(event.body)} bytes at the end of the input are no whole frame"
+    return finding(event.run_id or "", "partial-frame", detail, "warning")
+
+
+def _type_name(value: object) -> str:
+    if value is None:
+        return "null"
+    names = {
+        bool: "a boolean",
+        int: "a number",
+        float: "a number",
+        str: "a string",
+        list: "an array",
+        dict: "an object",
+    }
+    return names.get(type(value), type(value).__name__)

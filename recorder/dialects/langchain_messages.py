@@ -1,0 +1,226 @@
+"""LangChain's messages as they occur in JSON: `dumpd` constructors, `model_dump` and `message_to_dict` objects, roles.
+
+Shapes read: `{"lc": 1, "type": "constructor", "id": […, "AIMessage"], "kwargs": {…}}`, `{"type": "ai", …fields}`,
+`{"type": "ai", "data": {…fields}}`, `{"role": "assistant", …fields}`; Python's and JavaScript's alike.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from recorder.deltas import HistoryAnswer, HistoryCall, MessageChunk, Restatement, ToolCallChunk, ToolMessage
+from recorder.dialects.langchain_chunk import chunk_tool_call_chunks
+from recorder.dialects.values import arguments_of, compact, dict_of, id_of, index_of, list_of, text_of
+
+Speaker = Literal["ai", "chunk", "tool", "other"]
+
+_SPEAKERS: dict[str, Speaker] = {
+    "ai": "ai",
+    "AIMessage": "ai",
+    "assistant": "ai",
+    "AIMessageChunk": "chunk",
+    "tool": "tool",
+    "ToolMessage": "tool",
+    "ToolMessageChunk": "tool",
+    "function": "tool",
+    "FunctionMessage": "tool",
+    "FunctionMessageChunk": "tool",
+    "human": "other",
+    "user": "other",
+    "HumanMessage": "other",
+    "HumanMessageChunk": "other",
+    "system": "other",
+    "developer": "other",
+    "SystemMessage": "other",
+    "SystemMessageChunk": "other",
+    "chat": "other",
+    "ChatMessage": "other",
+    "ChatMessageChunk": "other",
+    "remove": "other",
+    "RemoveMessage": "other",
+}
+
+
+class Message(Struct, frozen=True):
+    """A message's fields, and whose it is; `chunk` is an AIMessageChunk, which may be a piece or a sum."""
+
+    speaker: Speaker
+    fields: dict[str, Any]
+
+
+def message_of(value: object) -> Message | None:
+    """The message that a JSON value is, or None."""
+    if not isinstance(value, dict):
+        return None
+    if "lc" in value:
+        names = list_of(value.get("id"))
+        speaker = _SPEAKERS.get(names[-1]) if names and isinstance(names[-1], str) else None
+        fields = value.get("kwargs")
+        return Message(speaker, fields) if speaker and isinstance(fields, dict) else None
+    kind, role = value.get("type"), value.get("role")
+    speaker = _SPEAKERS.get(kind) if isinstance(kind, str) else _SPEAKERS.get(role) if isinstance(role, str) else None
+    if speaker is None:
+        return None
+    if "content" in value or (speaker == "ai" and "tool_calls" in value):
+        return Message(speaker, value)
+    data = value.get("data")
+    return Message(speaker, data) if isinstance(data, dict) and "content" in data else None
+
+
+def tool_call_chunks_of(run_id: str, kwargs: dict[str, Any]) -> list[ToolCallChunk]:
+    """What `AIMessageChunk(**kwargs).tool_call_chunks` holds, in types that a delta has.
+
+    Explicit chunks; else from the parsed calls, written back with `json.dumps` and without an index; else from the raw
+    calls in `additional_kwargs`. Nothing is validated here: that is the gathering's affair.
+    """
+    try:
+        chunks = chunk_tool_call_chunks(kwargs, run_id)
+    except (RecursionError, ValueError):
+        return []
+    return [
+        ToolCallChunk(
+            run_id=run_id,
+            index=chunk.index if isinstance(chunk.index, int | str) else index_of(chunk.index),
+            id=id_of(chunk.id),
+            name=text_of(chunk.name),
+            args=arguments_of(chunk.args),
+        )
+        for chunk in chunks
+    ]
+
+
+def message_chunk_of(run_id: str, fields: dict[str, Any]) -> MessageChunk:
+    """An AIMessageChunk's fields without its tool call chunks."""
+    return MessageChunk(
+        run_id=run_id,
+        content=content_of(fields.get("content")),
+        message_id=id_of(fields.get("id")),
+        name=text_of(fields.get("name")),
+        additional_kwargs=dict_of(fields.get("additional_kwargs")) or None,
+        response_metadata=dict_of(fields.get("response_metadata")) or None,
+        usage=dict_of(fields.get("usage_metadata")) or None,
+        position=text_of(fields.get("chunk_position")),
+    )
+
+
+def restatement_of(run_id: str, fields: dict[str, Any]) -> Restatement:
+    """A whole AI message."""
+    calls, invalid = parsed_calls(fields)
+    return Restatement(
+        run_id=run_id,
+        content=content_of(fields.get("content")),
+        calls=calls,
+        invalid_calls=invalid,
+        message_id=id_of(fields.get("id")),
+        additional_kwargs=dict_of(fields.get("additional_kwargs")) or None,
+        response_metadata=dict_of(fields.get("response_metadata")) or None,
+        usage=dict_of(fields.get("usage_metadata")) or None,
+    )
+
+
+def content_of(content: object) -> str | list[Any]:
+    """A message's content: text, or a list of text and blocks; null is none."""
+    if isinstance(content, str | list):
+        return content
+    return "" if content is None else compact(content)
+
+
+def parsed_calls(fields: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """A whole AI message's calls and invalid calls as `{"name", "args", "id"}`.
+
+    JavaScript's dumps may lack the parsed calls of a sum of chunks, and older messages have raw ones in
+    `additional_kwargs` only: those are parsed strictly, as LangChain does for a message that is no chunk.
+    """
+    listed = _objects(fields.get("tool_calls"))
+    # `{"role": "assistant"}` has OpenAI's raw calls in the place of parsed ones.
+    calls = [_call(call, call.get("args")) for call in listed if "function" not in call]
+    invalid = [_call(call, arguments_of(call.get("args"))) for call in _objects(fields.get("invalid_tool_calls"))]
+    raw = _raw_calls(listed)
+    if not calls and not invalid and not raw:
+        extra = dict_of(fields.get("additional_kwargs"))
+        raw = _objects(fields.get("tool_call_chunks")) or _raw_calls(_objects(extra.get("tool_calls")))
+    for call in raw:
+        args = _strict(call.get("args"))
+        if isinstance(args, dict):
+            calls.append(_call(call, args))
+        else:
+            invalid.append(_call(call, arguments_of(call.get("args"))))
+    return calls, invalid
+
+
+def history_of(message: Message) -> Iterator[HistoryCall | HistoryAnswer]:
+    """What a message of a conversation says of calls and answers."""
+    if message.speaker == "tool":
+        yield history_answer_of(message.fields)
+    elif message.speaker in ("ai", "chunk"):
+        calls, invalid = parsed_calls(message.fields)
+        for call in calls:
+            yield HistoryCall(id=call["id"], name=call["name"], args=arguments_of(call["args"]) or "")
+        for call in invalid:
+            # Without an id it can't be told from the pieces of another call.
+            if call["id"]:
+                yield HistoryCall(id=call["id"], name=call["name"], args=call["args"] or "")
+        legacy = dict_of(message.fields.get("additional_kwargs")).get("function_call")
+        if isinstance(legacy, dict):
+            args = arguments_of(legacy.get("arguments")) or ""
+            yield HistoryCall(id=None, name=text_of(legacy.get("name")), args=args)
+
+
+def history_answer_of(fields: dict[str, Any]) -> HistoryAnswer:
+    """A ToolMessage's fields, all of them."""
+    return HistoryAnswer(
+        tool_call_id=id_of(fields.get("tool_call_id")),
+        content=fields.get("content"),
+        name=text_of(fields.get("name")),
+        status=text_of(fields.get("status")) or "success",
+        artifact=fields.get("artifact"),
+        message_id=id_of(fields.get("id")),
+        additional_kwargs=dict_of(fields.get("additional_kwargs")),
+        response_metadata=dict_of(fields.get("response_metadata")),
+    )
+
+
+def tool_message_of(run_id: str, fields: dict[str, Any]) -> ToolMessage:
+    """A ToolMessage at its first hand."""
+    answer = history_answer_of(fields)
+    return ToolMessage(
+        run_id=run_id,
+        tool_call_id=answer.tool_call_id,
+        content=answer.content,
+        name=answer.name,
+        status=answer.status,
+        artifact=answer.artifact,
+        message_id=answer.message_id,
+        additional_kwargs=answer.additional_kwargs,
+        response_metadata=answer.response_metadata,
+    )
+
+
+def _call(source: dict[str, Any], args: Any) -> dict[str, Any]:
+    return {"name": text_of(source.get("name")), "args": args, "id": id_of(source.get("id"))}
+
+
+def _raw_calls(calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """OpenAI's spelling of calls in LangChain's."""
+    return [
+        {"id": call.get("id"), "name": function.get("name"), "args": function.get("arguments")}
+        for call in calls
+        if isinstance(function := call.get("function"), dict)
+    ]
+
+
+def _strict(args: object) -> object:
+    if not isinstance(args, str):
+        return args
+    try:
+        return json.loads(args) if args else {}
+    except (ValueError, RecursionError):
+        return None
+
+
+def _objects(value: object) -> list[dict[str, Any]]:
+    return [item for item in list_of(value) if isinstance(item, dict)]

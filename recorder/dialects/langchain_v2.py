@@ -1,0 +1,226 @@
+"""`langchain.v2`: the events of `astream_events` (v2; v1 where it has the same names), of Python and of JavaScript.
+
+Source: langchain-core's `StreamEvent` and its event stream handler; LangGraph server's SSE, which wraps them as
+`{"event": "events", "data": {…}}` or names them in the SSE event, beside its own `metadata`, `error` and `end`.
+One decoder reads one stream: its runs are interleaved.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct, field
+
+from recorder.deltas import AnyDelta, Failure, History, RunEnded, RunKind, RunStarted, ToolFailed
+from recorder.dialects import langchain_model
+from recorder.dialects.base import COMMENT, DONE, END, ERROR, PARTIAL, REQUEST, RESPONSE, Dialect, Envelope
+from recorder.dialects.frames import Deltas, Frame, partial_frame, read_frame, unknown_frame
+from recorder.dialects.http import Exchange, error_text, read_part
+from recorder.dialects.langchain_model import ModelRun
+from recorder.dialects.langchain_walk import answers_of_tool, entries_in
+from recorder.dialects.values import cleaned, dict_of, id_of, list_of, text_of
+from recorder.events import Event, NewEvent
+
+_KINDS: dict[str, RunKind] = {
+    "chain": "chain",
+    "chat_model": "model",
+    "llm": "model",
+    "tool": "tool",
+    "retriever": "retriever",
+    "prompt": "prompt",
+    "parser": "parser",
+}
+_SERVER_KINDS = ("metadata", "end", "error")
+_HTTP = (REQUEST, RESPONSE, END, ERROR)
+
+
+class State(Struct):
+    """The model runs that are open, and the exchanges that carry the events where HTTP was recorded too."""
+
+    models: dict[str, ModelRun] = field(default_factory=dict)
+    exchanges: dict[str, Exchange] = field(default_factory=dict)
+
+
+class _Event(Struct, frozen=True):
+    """The fields of a StreamEvent, of the types that they should have."""
+
+    kind: str
+    run_id: str
+    name: str | None
+    parent: str | None
+    tags: list[str] | None
+    metadata: dict[str, Any] | None
+    data: dict[str, Any]
+
+
+def recognises(value: Any, event_name: str | None) -> bool:
+    """An event `on_…` with a run or data, bare or wrapped; LangGraph server's `metadata` with its run."""
+    fields = dict_of(value)
+    inner = _unwrapped(fields)
+    kind = inner.get("event")
+    if isinstance(kind, str) and kind.startswith("on_"):
+        return "data" in inner or "run_id" in inner
+    if event_name == "metadata" or kind == "metadata":
+        head = dict_of(fields.get("data")) if kind == "metadata" else fields
+        return isinstance(head.get("run_id"), str)
+    return False
+
+
+def envelope(value: Any, event_name: str | None) -> Envelope:
+    """The kind is the event's name; run, parent and name are its own."""
+    if isinstance(value, str) and value.strip() == "[DONE]":
+        return Envelope(kind=DONE)
+    fields = dict_of(value)
+    inner = _unwrapped(fields)
+    kind = cleaned(inner.get("event")) or cleaned(event_name) or "unknown"
+    if kind in _SERVER_KINDS:
+        head = dict_of(fields.get("data")) if "data" in fields else fields
+        return Envelope(kind=kind, run_id=cleaned(head.get("run_id")))
+    event = _read_event(inner, kind, "")
+    return Envelope(kind=kind, run_id=event.run_id or None, parent_run_id=event.parent, name=event.name)
+
+
+def step(state: State, event: Event | NewEvent) -> tuple[State, list[AnyDelta]]:
+    """Reads one event; never raises."""
+    out: Deltas = []
+    if event.kind in _HTTP:
+        _read_http(state, event, out)
+    elif event.kind == PARTIAL:
+        out.append(partial_frame(event))
+    elif event.kind not in (COMMENT, DONE) and (frame := read_frame(event, out)) is not None:
+        _read(state, frame, out)
+    return state, out
+
+
+def _read(state: State, frame: Frame, out: Deltas) -> None:
+    inner = _unwrapped(dict_of(frame.value))
+    kind = cleaned(inner.get("event")) or frame.kind
+    if kind in _SERVER_KINDS:
+        if kind == "error":
+            out.append(Failure(run_id=frame.run_id, error=error_text(dict_of(frame.value).get("data", frame.value))))
+        return
+    event = _read_event(inner, kind, frame.run_id)
+    what, _, stage = kind.removeprefix("on_").rpartition("_")
+    run_kind = _KINDS.get(what)
+    if kind == "on_custom_event":
+        return
+    if not kind.startswith("on_") or run_kind is None or stage not in ("start", "stream", "end", "error"):
+        out.append(unknown_frame(frame, kind))
+    elif stage == "start":
+        _start(state, event, run_kind, out)
+    elif run_kind == "model":
+        _model(state, event, stage, out)
+    elif stage == "stream":
+        _history(event, event.data.get("chunk"), out, pieces=True)
+    elif stage == "end":
+        _end(event, run_kind, out)
+    else:
+        _error(event, run_kind, out)
+
+
+def _start(state: State, event: _Event, kind: RunKind, out: Deltas) -> None:
+    out.append(
+        RunStarted(
+            run_id=event.run_id,
+            kind=kind,
+            name=event.name,
+            parent_run_id=event.parent,
+            tags=event.tags,
+            metadata=event.metadata,
+        )
+    )
+    if kind == "model":
+        state.models[event.run_id] = langchain_model.start(event.run_id, event.metadata or {}, event.data, out)
+    elif kind in ("chain", "prompt", "parser"):
+        _history(event, event.data.get("input"), out)
+
+
+def _model(state: State, event: _Event, stage: str, out: Deltas) -> None:
+    run = state.models.get(event.run_id)
+    if run is None:
+        # The recording begins after the run did, or its start was lost.
+        _start(state, event, "model", out)
+        run = state.models[event.run_id]
+    if stage == "stream":
+        langchain_model.stream(run, event.run_id, event.data, out)
+        return
+    del state.models[event.run_id]
+    if stage == "end":
+        langchain_model.end(run, event.run_id, event.data, out)
+        out.append(RunEnded(run_id=event.run_id, kind="model"))
+    else:
+        _error(event, "model", out)
+
+
+def _end(event: _Event, kind: RunKind, out: Deltas) -> None:
+    if kind == "tool":
+        out.extend(answers_of_tool(event.run_id, event.data.get("output")))
+    elif kind != "retriever":
+        _history(event, [event.data.get("input"), event.data.get("output")], out)
+    out.append(RunEnded(run_id=event.run_id, kind=kind))
+
+
+def _error(event: _Event, kind: RunKind, out: Deltas) -> None:
+    error = _exception_text(event.data.get("error"))
+    if kind == "tool":
+        call_id = id_of(event.data.get("tool_call_id"))
+        out.append(ToolFailed(run_id=event.run_id, tool_call_id=call_id, name=event.name, error=error))
+    elif kind == "model":
+        # Of an error that travels up through the chains above, only the model's own cuts a message off.
+        out.append(Failure(run_id=event.run_id, error=error))
+    out.append(RunEnded(run_id=event.run_id, kind=kind, status="error", error=error))
+
+
+def _history(event: _Event, value: object, out: Deltas, *, pieces: bool = False) -> None:
+    if entries := entries_in(value, pieces=pieces):
+        out.append(History(run_id=event.run_id, entries=entries, source="event"))
+
+
+def _read_http(state: State, event: Event | NewEvent, out: Deltas) -> None:
+    run_id = event.run_id or ""
+    exchange = state.exchanges.setdefault(run_id, Exchange())
+    # The events have no terminator of their own: the end of the answer is a proper end.
+    exchange.terminated = True
+    read_part(exchange, event, out)
+    if exchange.ended:
+        del state.exchanges[run_id]
+
+
+def _unwrapped(fields: dict[str, Any]) -> dict[str, Any]:
+    """The StreamEvent: itself, or what LangGraph server put into `{"event": "events", "data": …}`."""
+    inner = fields.get("data")
+    kind = fields.get("event")
+    wrapped = isinstance(kind, str) and not kind.startswith("on_") and isinstance(inner, dict)
+    return inner if wrapped and isinstance(inner, dict) and isinstance(inner.get("event"), str) else fields
+
+
+def _read_event(fields: dict[str, Any], kind: str, run_id: str) -> _Event:
+    parents = list_of(fields.get("parent_ids"))
+    tags = [tag for tag in list_of(fields.get("tags")) if isinstance(tag, str)]
+    return _Event(
+        kind=kind,
+        run_id=cleaned(fields.get("run_id")) or run_id,
+        name=cleaned(fields.get("name")),
+        parent=cleaned(parents[-1]) if parents else None,
+        tags=tags or None,
+        metadata=dict_of(fields.get("metadata")) or None,
+        data=dict_of(fields.get("data")),
+    )
+
+
+def _exception_text(error: object) -> str:
+    """An exception as recorders and `dumpd` write it: its class and words, its repr, or JavaScript's text."""
+    fields = dict_of(error)
+    if (kind := text_of(fields.get("__exc__"))) is not None:
+        return error_text(f"{kind.rpartition('.')[2]}: {fields.get('str')}")
+    return error_text(text_of(fields.get("repr")) or text_of(fields.get("$repr")) or error)
+
+
+LANGCHAIN_V2 = Dialect(
+    name="langchain.v2",
+    layer="framework",
+    state=State,
+    recognises=recognises,
+    envelope=envelope,
+    step=step,
+)

@@ -1,0 +1,178 @@
+"""`openai.chat`: OpenAI's chat completions, streamed or whole, as OpenAI and some thirty others speak it.
+
+Source: OpenAI's API reference, "Chat Completions" (the chunk object, the completion object); the additions of Azure,
+DeepSeek, Groq, LiteLLM, Mistral, Moonshot, OpenRouter and Perplexity from their own pages and from recordings.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import field
+
+from recorder.deltas import MessageFinished, MessageStarted, Usage
+from recorder.dialects.base import DONE, Dialect, Envelope
+from recorder.dialects.finish_reasons import is_truncating
+from recorder.dialects.frames import Deltas, Frame, malformed, unknown_frame
+from recorder.dialects.http import Exchange, end_exchange, fail, stepper
+from recorder.dialects.openai_chat_delta import Choice, Target, read_delta
+from recorder.dialects.openai_chat_request import read_request
+from recorder.dialects.openai_usage import openai_counts
+from recorder.dialects.values import ROLES, cleaned, compact, dict_of, int_of, list_of, text_of
+
+_BEGUN, _ID, _MODEL = 1, 2, 4
+_WHOLE_HEAD = _BEGUN | _ID | _MODEL
+_MOST_CHOICES = 1 << 16
+"""An index beyond it is no choice's; it is read as the first."""
+_OF_THE_ANSWER = ("citations", "search_results")
+"""Perplexity's sources: they stand beside the choices and belong to the text."""
+
+
+class State(Exchange):
+    """The choices of one exchange by their index."""
+
+    choices: dict[int, Choice] = field(default_factory=dict)
+
+
+def recognises(value: Any, event_name: str | None) -> bool:
+    """A `chat.completion…` object, or choices with a delta or a message; Azure's filter results without choices too."""
+    del event_name
+    if not isinstance(value, dict):
+        return False
+    if isinstance(kind := value.get("object"), str) and kind.startswith("chat.completion"):
+        return True
+    choices = value.get("choices")
+    if not isinstance(choices, list):
+        return False
+    if not choices:
+        return "prompt_filter_results" in value
+    return all(isinstance(choice, dict) and ("delta" in choice or "message" in choice) for choice in choices)
+
+
+def envelope(value: Any, event_name: str | None) -> Envelope:
+    """The kind is the frame's `object`, `error` or `done`."""
+    if isinstance(value, str) and value.strip() == "[DONE]":
+        return Envelope(kind=DONE)
+    fields = dict_of(value)
+    if event_name == "error" or fields.get("error"):
+        return Envelope(kind="error")
+    if kind := cleaned(fields.get("object")):
+        return Envelope(kind=kind)
+    if isinstance(fields.get("choices"), list):
+        return Envelope(kind="chat.completion.chunk")
+    return Envelope(kind=cleaned(event_name) or "unknown")
+
+
+def _read(state: State, frame: Frame, out: Deltas) -> None:
+    value = frame.value
+    if not isinstance(value, dict):
+        out.append(unknown_frame(frame))
+        return
+    error = value.get("error")
+    failed = bool(error) or frame.kind == "error"
+    if failed:
+        fail(state, frame.run_id, error or value, out)
+    choices = value.get("choices")
+    if isinstance(choices, list):
+        for position, choice in enumerate(choices):
+            if isinstance(choice, dict):
+                _read_choice(state, frame.run_id, value, choice, out)
+            else:
+                out.append(malformed(frame.run_id, f"choices[{position}]", choice))
+        _read_sources(state, frame.run_id, value, out)
+    counted = _read_usage(frame.run_id, value, out)
+    if isinstance(choices, list) and _is_whole(choices):
+        end_exchange(state, frame.run_id, out)
+    elif not (failed or counted or isinstance(choices, list)):
+        out.append(unknown_frame(frame))
+
+
+def _read_choice(state: State, run_id: str, value: dict[str, Any], fields: dict[str, Any], out: Deltas) -> None:
+    number = int_of(fields.get("index")) or 0
+    if not 0 <= number < _MOST_CHOICES:
+        out.append(malformed(run_id, "choices[].index", fields.get("index")))
+        number = 0
+    choice = state.choices.get(number)
+    if choice is None:
+        choice = state.choices[number] = Choice()
+        state.terminated = False
+    # Perplexity and Writer send the message so far beside the delta: only the delta is new.
+    delta = fields.get("delta")
+    if not isinstance(delta, dict):
+        if delta is not None:
+            out.append(malformed(run_id, "choices[].delta", delta))
+        delta = dict_of(fields.get("message"))
+    if choice.head != _WHOLE_HEAD:
+        _read_head(choice, run_id, number, value, delta, out)
+    if delta:
+        read_delta(Target(run_id, number, choice, out), delta)
+    if fields.get("error"):
+        fail(state, run_id, fields["error"], out)
+    reason = fields.get("finish_reason")
+    if reason is not None and reason != "":
+        reason = reason if isinstance(reason, str) else compact(reason)
+        out.append(
+            MessageFinished(run_id=run_id, choice=number, finish_reason=reason, truncating=is_truncating(reason))
+        )
+        choice.finished = True
+        state.terminated = all(other.finished for other in state.choices.values())
+
+
+def _read_head(
+    choice: Choice, run_id: str, number: int, value: dict[str, Any], delta: dict[str, Any], out: Deltas
+) -> None:
+    """Says the message's start, and again where a later chunk knows more; some servers send an empty id first.
+
+    A few servers never say the role; an answer is the assistant's.
+    """
+    message_id = None if choice.head & _ID else cleaned(value.get("id")) or None
+    model = None if choice.head & _MODEL else cleaned(value.get("model")) or None
+    begun = bool(choice.head & _BEGUN)
+    if begun and not (message_id or model):
+        return
+    role = None if begun else text_of(delta.get("role")) or "ai"
+    out.append(
+        MessageStarted(
+            run_id=run_id,
+            choice=number,
+            message_id=message_id,
+            model=model,
+            role=ROLES.get(role, role) if role else None,
+        )
+    )
+    choice.head |= _BEGUN | (_ID if message_id else 0) | (_MODEL if model else 0)
+
+
+def _read_sources(state: State, run_id: str, value: dict[str, Any], out: Deltas) -> None:
+    choice = state.choices.get(0)
+    for key in _OF_THE_ANSWER:
+        if choice is not None and value.get(key):
+            Target(run_id, 0, choice, out).add_repeated("text", key, value[key])
+
+
+def _read_usage(run_id: str, value: dict[str, Any], out: Deltas) -> bool:
+    """The run's counts, wherever the server puts them: at the top, in a choice (Moonshot), in `x_groq` (Groq)."""
+    places = [value, dict_of(value.get("x_groq")), *map(dict_of, list_of(value.get("choices")))]
+    for place in places:
+        if place.get("usage") and (counts := openai_counts(place["usage"])):
+            out.append(Usage(run_id=run_id, counts=counts))
+            return True
+    return False
+
+
+def _is_whole(choices: list[Any]) -> bool:
+    """Whether the frame is an answer that was not streamed: messages, and no delta anywhere."""
+    fields = [dict_of(choice) for choice in choices]
+    return any(isinstance(choice.get("message"), dict) for choice in fields) and not any(
+        isinstance(choice.get("delta"), dict) for choice in fields
+    )
+
+
+OPENAI_CHAT = Dialect(
+    name="openai.chat",
+    layer="wire",
+    state=State,
+    recognises=recognises,
+    envelope=envelope,
+    step=stepper(_read, read_request),
+)

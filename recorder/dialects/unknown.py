@@ -1,0 +1,47 @@
+"""`unknown`: frames that no dialect recognised; they are counted, and an exchange around them is still a run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from recorder.deltas import AnyDelta
+from recorder.dialects.base import END, Dialect, Envelope
+from recorder.dialects.frames import Deltas, finding
+from recorder.dialects.http import Exchange, read_part
+from recorder.dialects.values import cleaned, dict_of
+from recorder.events import Event, NewEvent
+
+_KIND_FIELDS = ("type", "event", "object", "event_type", "kind")
+
+
+def recognises(value: Any, event_name: str | None) -> bool:
+    """Nothing is recognised as unknown: it is what remains."""
+    del value, event_name
+    return False
+
+
+def envelope(value: Any, event_name: str | None) -> Envelope:
+    """The kind is the SSE event's name, or a field that looks like one, so that a reader sees more than `unknown`."""
+    fields = dict_of(value)
+    named = (fields[key] for key in _KIND_FIELDS if isinstance(fields.get(key), str))
+    return Envelope(kind=cleaned(event_name) or cleaned(next(named, None)) or "unknown")
+
+
+def step(state: Exchange, event: Event | NewEvent) -> tuple[Exchange, list[AnyDelta]]:
+    """Says a finding for every frame. The end of an unknown exchange is a proper one: nobody knows its terminator."""
+    out: Deltas = []
+    if event.kind == END:
+        state.terminated = True
+    if not read_part(state, event, out):
+        out.append(finding(event.run_id or "", "unknown-frame", event.kind))
+    return state, out
+
+
+UNKNOWN = Dialect(
+    name="unknown",
+    layer="wire",
+    state=Exchange,
+    recognises=recognises,
+    envelope=envelope,
+    step=step,
+)

@@ -1,0 +1,63 @@
+"""The state of a stream after one of its events, in the contract's shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from recorder.deltas import HistoryAnswer
+from recorder.projections import render
+from recorder.projections.messages import Message
+from recorder.projections.observer import Silent
+from recorder.projections.pairing import Pairings, row_of
+
+
+class State(Struct, frozen=True):
+    """What had been gathered after event `at` of `of`, as plain values.
+
+    `messages`, `tool_messages` and `pairings` have the shapes that `rec replay STREAM --at N --json` prints.
+    """
+
+    stream: str
+    at: int
+    of: int
+    gather: str
+    messages: list[dict[str, Any]]
+    tool_messages: list[dict[str, Any]]
+    pairings: list[dict[str, Any]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON object of the contract."""
+        return {name: getattr(self, name) for name in self.__struct_fields__}
+
+    @property
+    def calls(self) -> list[dict[str, Any]]:
+        """The calls of all messages, in order."""
+        return [call for message in self.messages for call in message["calls"]]
+
+
+class ClosedParts(Silent):
+    """Keeps what leaves the fold for good: closed messages and tool messages."""
+
+    def __init__(self) -> None:
+        self.messages: list[dict[str, Any]] = []
+        self.tool_messages: list[dict[str, Any]] = []
+
+    def message_closed(self, seq: int, message: Message) -> None:
+        self.messages.append(render.message(message))
+
+    def tool_message(
+        self, seq: int, ordinal: int, answer: HistoryAnswer, source: str, run_id: str, executor: str
+    ) -> None:
+        self.tool_messages.append(render.tool_message(seq, answer, source, run_id, executor))
+
+
+def in_order(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Messages by the event and the place in it at which they opened."""
+    return sorted(messages, key=lambda message: tuple(int(part) for part in message["message_ref"].split(":")))
+
+
+def pairing_rows(pairings: Pairings) -> list[dict[str, Any]]:
+    """All pairings, in the order in which their calls (or orphaned answers) came."""
+    return [row_of(pairing) for pairing in pairings.rows]

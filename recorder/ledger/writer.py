@@ -1,0 +1,130 @@
+"""Writing: events and what the projections make of them, in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from recorder.events import Event, NewEvent
+from recorder.events.ids import new_stream_uuid
+from recorder.ledger import snapshots
+from recorder.ledger.projector import VERSION, RowProjector
+from recorder.store import Receipt, Store, StreamHead, Transaction
+
+BATCH = 500
+"""Events that are folded at a time in a rebuild."""
+
+
+class StreamWriter:
+    """Appends to one stream, which its first append makes where there is none of that name."""
+
+    def __init__(
+        self, store: Store, stream: str, *, head: StreamHead | None, parent: str | None, parent_seq: int | None
+    ) -> None:
+        self._store = store
+        self.stream = stream
+        self.head = head
+        """The stream as this writer last saw it, None before there is one."""
+        self.uuid = head.uuid if head is not None else new_stream_uuid()
+        """The stream's UUID, the one that it will have included."""
+        self._parent = parent
+        self._parent_seq = parent_seq
+        self._projector: RowProjector | None = None
+
+    @property
+    def last_seq(self) -> int:
+        return self.head.last_seq if self.head is not None else 0
+
+    def append(self, events: Sequence[NewEvent], *, expected: int | None = None) -> Receipt:
+        """Stores events after `expected` (None: whatever is last); the same ids and bodies again are no new events.
+
+        Raises `Conflict`, `IdentityClash`, `DatabaseUnusable`; then nothing was stored.
+        """
+        try:
+            with self._store.transaction() as transaction:
+                return self.append_in(transaction, events, expected=expected)
+        except BaseException:
+            self._projector = None
+            raise
+
+    def append_in(
+        self, transaction: Transaction, events: Sequence[NewEvent], *, expected: int | None = None
+    ) -> Receipt:
+        """As `append`, inside a transaction of the caller's, who must drop this writer if that fails."""
+        head = transaction.head(self.stream)
+        if head is None:
+            head = transaction.create_stream(
+                self.stream, uuid=self.uuid, parent=self._parent, parent_seq=self._parent_seq
+            )
+        receipt = transaction.append(head, events, expected)
+        if receipt.events:
+            self._project(transaction, head, receipt.events)
+        self.head = transaction.head(self.stream)
+        return receipt
+
+    def _project(self, transaction: Transaction, head: StreamHead, events: list[Event]) -> None:
+        """Brings the read model up. Where a projection fails the stream is marked stale; the events are stored."""
+        if head.stale is not None:
+            return
+        try:
+            with transaction.nested():
+                if head.last_seq and head.projection != VERSION:
+                    rebuild(transaction, head)
+                    self._projector = None
+                    return
+                projector = self._resumed(transaction, head)
+                projector.advance(events)
+                write(transaction, head, projector)
+        except Exception as error:
+            self._projector = None
+            mark_failed(transaction, head, events[-1].seq, error)
+
+    def _resumed(self, transaction: Transaction, head: StreamHead) -> RowProjector:
+        """The projector at the head as it was before this append."""
+        if self._projector is None or self._projector.at != head.last_seq:
+            base = snapshots.load(self._store, head, head.last_seq, VERSION) if head.last_seq else None
+            self._projector = RowProjector.resumed(base)
+            self._projector.catch_up(transaction.events(head, self._projector.at + 1, head.last_seq))
+        return self._projector
+
+
+def write(transaction: Transaction, head: StreamHead, projector: RowProjector) -> None:
+    """Writes what a projector collected: rows, and a snapshot where one is due."""
+    rows, closed = projector.take_rows()
+    transaction.drop_pieces(head, closed)
+    transaction.write_rows(head, rows)
+    if head.projection != VERSION:
+        transaction.mark(head, stale=None, projection=VERSION)
+    for part, body in (projector.take_snapshot() or {}).items():
+        transaction.save_snapshot(head, projector.at, part, VERSION, body)
+
+
+def rebuild(transaction: Transaction, head: StreamHead) -> None:
+    """Computes read model and snapshots of a stream from its events."""
+    transaction.clear_read_model(head)
+    projector = RowProjector.resumed(None)
+    batch: list[Event] = []
+    for event in transaction.events(head, 1, None):
+        batch.append(event)
+        if len(batch) == BATCH:
+            projector.advance(batch)
+            write(transaction, head, projector)
+            batch = []
+    projector.advance(batch)
+    write(transaction, head, projector)
+    transaction.mark(head, stale=None, projection=VERSION)
+
+
+def mark_failed(transaction: Transaction, head: StreamHead, seq: int, error: Exception) -> None:
+    """Marks a stream stale and says why in a finding."""
+    reason = f"{type(error).__name__}: {error}"
+    transaction.mark(head, stale=reason, projection=VERSION)
+    finding = {
+        "seq": seq,
+        "ordinal": 0,
+        "rule": "projection-failed",
+        "severity": "error",
+        "run_id": None,
+        "call_id": None,
+        "detail": f"the read model stops before this event: {reason}",
+    }
+    transaction.write_rows(head, {"findings": [finding]})

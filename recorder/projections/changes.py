@@ -1,0 +1,140 @@
+"""What each event changed, in a form whose whole size is linear in the stream: text that grew is an append.
+
+A change is a flat object that names what it is about: a message (`message`: its ref), a call (`call`), a run, a tool
+message, a pairing, a finding. Applied in order, the changes of events 1 to N give the raw arguments, the partly
+parsed value and the text of every call and message at N.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from recorder.deltas import Finding, HistoryAnswer, HistoryCall
+from recorder.projections import render
+from recorder.projections.gather import GatherStep
+from recorder.projections.messages import Message
+from recorder.projections.observer import Silent
+from recorder.projections.pairing import Pairing, row_of
+from recorder.projections.partial_json import INVALID, Change, PartialJson
+from recorder.projections.timeline import Run
+
+Changes = list[dict[str, Any]]
+
+
+class ChangeCollector(Silent):
+    """Collects what the events change; `take()` gives it and begins anew."""
+
+    def __init__(self) -> None:
+        self._changes: Changes = []
+        self._readers: dict[str, PartialJson] = {}
+        self._states: dict[str, str] = {}
+        self._heads: dict[str, tuple[Any, ...]] = {}
+        self._pairings: dict[int, tuple[Any, ...]] = {}
+
+    def take(self) -> Changes:
+        taken, self._changes = self._changes, []
+        return taken
+
+    def message_changed(self, seq: int, message: Message) -> None:
+        head = {
+            "message_id": message.id,
+            "role": message.role,
+            "model": message.model,
+            "finish_reason": message.finish_reason,
+            "usage": message.usage,
+        }
+        known = self._heads.get(message.ref)
+        if known is None:
+            self._add(
+                message=message.ref,
+                op="open",
+                run_id=message.run_id,
+                layer=message.layer,
+                choice=message.choice,
+            )
+        values = tuple(repr(value) for value in head.values())
+        if values != known:
+            before = known or ("None",) * len(head)
+            changed = {
+                name: value
+                for (name, value), old, new in zip(head.items(), before, values, strict=True)
+                if old != new and value not in (None, {})
+            }
+            if changed:
+                self._add(message=message.ref, op="set", **changed)
+            self._heads[message.ref] = values
+
+    def message_finished(self, seq: int, message: Message) -> None:
+        self.message_changed(seq, message)
+        for entry in message.gather.entries:
+            state = message.state_of(entry)
+            if self._states.get(entry.ref) != state:
+                self._states[entry.ref] = state
+                self._add(call=entry.ref, op="state", state=state)
+
+    def message_closed(self, seq: int, message: Message) -> None:
+        self._add(message=message.ref, op="close", **({"superseded": True} if message.superseded else {}))
+        self._heads.pop(message.ref, None)
+        for entry in message.gather.entries:
+            self._readers.pop(entry.ref, None)
+
+    def text_added(self, seq: int, ordinal: int, message: Message, text: str) -> None:
+        self._add(message=message.ref, op="append", field="text", value=text)
+
+    def block_changed(self, seq: int, message: Message, key: str, field: str, text: str | None) -> None:
+        if (key, field) == ("text", "text"):
+            return
+        if text is None:
+            block = message.blocks.by_key[key]
+            value = block.kind if field == "type" else block.values.get(field)
+            self._add(message=message.ref, block=key, op="set", field=field, value=value)
+        else:
+            self._add(message=message.ref, block=key, op="append", field=field, value=text)
+
+    def chunk_gathered(self, seq: int, ordinal: int, message: Message, step: GatherStep) -> None:
+        entry = step.entry
+        if step.opened:
+            self._states[entry.ref] = "open"
+            self._add(
+                call=entry.ref, op="open", message=message.ref, index=entry.index, id=entry.id, executor=entry.executor
+            )
+            self._add_value(entry.ref, [Change(op="set", path=(), value={})])
+        if step.name:
+            self._add(call=entry.ref, op="append", field="name", value=step.name)
+        if step.args:
+            self._add(call=entry.ref, op="append", field="raw", value=step.args)
+            reader = self._readers.setdefault(entry.ref, PartialJson())
+            reader.feed(step.args)
+            self._add_value(entry.ref, reader.changes())
+
+    def run_changed(self, seq: int, run: Run) -> None:
+        shown: dict[str, Any] = {"kind": run.kind, "name": run.name, "status": run.status}
+        if run.error is not None:
+            shown["error"] = run.error
+        self._add(run=run.run_id, op="start" if run.first_seq == seq else "set", **shown)
+
+    def pairing_changed(self, seq: int, pairing: Pairing) -> None:
+        shown = row_of(pairing)
+        held = (pairing.call_id, pairing.name, pairing.status, pairing.answer_seq)
+        if self._pairings.get(pairing.position) != held:
+            self._pairings[pairing.position] = held
+            self._add(pairing=pairing.position, op="set", **shown)
+
+    def call_restated(self, seq: int, call: HistoryCall, pairing: Pairing, run_id: str, layer: str) -> None:
+        self._add(call=pairing.call_ref, op="restated", id=call.id, name=call.name, raw=call.args)
+
+    def tool_message(
+        self, seq: int, ordinal: int, answer: HistoryAnswer, source: str, run_id: str, executor: str
+    ) -> None:
+        self._add(op="tool_message", **render.tool_message(seq, answer, source, run_id, executor))
+
+    def found(self, seq: int, ordinal: int, finding: Finding) -> None:
+        self._add(op="finding", rule=finding.rule, severity=finding.severity, detail=finding.detail)
+
+    def _add_value(self, call: str, changes: list[Change]) -> None:
+        for change in changes:
+            value = None if change.value is INVALID else change.value
+            self._add(call=call, op=change.op, field="value", path=list(change.path), value=value)
+
+    def _add(self, **change: Any) -> None:
+        self._changes.append(change)

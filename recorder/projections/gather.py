@@ -1,0 +1,61 @@
+"""What every reading of gathering gives: entries that grow, and for each chunk a step that says what it did."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from recorder.deltas import ToolCallChunk
+from recorder.projections.rope import Rope
+
+
+class Entry(Struct):
+    """A tool call as it is gathered. `args` is None until the first text came, be it empty."""
+
+    ref: str
+    """Unique in the stream: `{seq}:{ordinal}` of the chunk that opened it."""
+    index: int | str | None
+    id: str | None
+    name: str | None
+    args: Rope | None
+    first_seq: int
+    last_seq: int
+    seqs: list[list[int]]
+    """The events that built it, as closed ranges: `[[3, 12], [14, 14]]`."""
+    executor: str = "client"
+    block: int | str | None = None
+    legacy: bool = False
+    """OpenAI's `function_call`: no index and no id, and not among LangChain's tool calls."""
+
+    def touch(self, seq: int) -> None:
+        """Notes that event `seq` (not before the last one) added to the entry."""
+        self.last_seq = seq
+        if self.seqs and self.seqs[-1][1] >= seq - 1:
+            self.seqs[-1][1] = seq
+        else:
+            self.seqs.append([seq, seq])
+
+
+class GatherStep(Struct):
+    """What one chunk did to its entry."""
+
+    entry: Entry
+    opened: bool
+    name: str | None
+    """The name text that it set or appended."""
+    args: str | None
+    """The arguments' text that it appended."""
+    findings: list[tuple[str, str, str]] = []
+    """Rule, severity and detail of what an audit wants to know."""
+
+
+class Gather(Protocol):
+    """A reading of gathering, for the chunks of one message."""
+
+    entries: list[Entry]
+
+    def add(self, seq: int, chunks: Sequence[ToolCallChunk], first_ordinal: int = 0) -> list[GatherStep]:
+        """Takes all tool call chunks of one event, in order; gives one step for each."""
+        ...

@@ -1,0 +1,140 @@
+"""A message as it is gathered from the deltas of its run: content, tool calls, usage, and how it ended."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from msgspec import Struct, field
+
+from recorder.deltas import (
+    BlockItem,
+    BlockStarted,
+    MessageChunk,
+    MessageFinished,
+    MessageStarted,
+    TextChunk,
+    ToolCallChunk,
+    Usage,
+)
+from recorder.events import Layer
+from recorder.projections.blocks import Blocks
+from recorder.projections.calls import CallState, call_state
+from recorder.projections.gather import Entry, GatherStep
+from recorder.projections.langchain_gather import LangChainGather
+from recorder.projections.langchain_sum import LangChainSum
+from recorder.projections.merged_message import MergedMessage
+from recorder.projections.usage import replace_counts
+from recorder.projections.wire_gather import WireGather
+
+Reading = Literal["wire", "langchain"]
+
+
+class Message(Struct):
+    """One answer of a model: one choice of one run. Mutable while open; the struct is what a snapshot keeps."""
+
+    ref: str
+    """Unique in the stream: `{first_seq}:{ordinal}`."""
+    layer: Layer
+    run_id: str
+    choice: int
+    gather: WireGather | LangChainGather
+    message_id: str | None = None
+    role: str | None = None
+    model: str | None = None
+    first_seq: int = 0
+    """0 until the first of its content came: a message that only has a head is not shown."""
+    last_seq: int = 0
+    finish_reason: str | None = None
+    finished: bool = False
+    cut_off: bool = False
+    closed: bool = False
+    superseded: bool = False
+    blocks: Blocks = field(default_factory=Blocks)
+    """What providers stream as blocks."""
+    merged: MergedMessage | None = None
+    """What LangChain streams as chunks; then `blocks` holds nothing."""
+    counts: dict[str, Any] = field(default_factory=dict)
+
+    def head(self, delta: MessageStarted) -> None:
+        """More of the message's head became known; what is known stays."""
+        self.message_id = self.message_id or delta.message_id
+        self.role = self.role or delta.role
+        self.model = self.model or delta.model
+
+    def add_text(self, delta: TextChunk) -> None:
+        self.blocks.append(delta)
+
+    def add_block(self, delta: BlockStarted | BlockItem) -> None:
+        if isinstance(delta, BlockStarted):
+            self.blocks.start(delta)
+        else:
+            self.blocks.add_item(delta)
+
+    def add_calls(self, seq: int, chunks: list[ToolCallChunk], first_ordinal: int) -> list[GatherStep]:
+        """Gathers the tool call chunks of one event; gives what each of them did."""
+        steps = self.gather.add(seq, chunks, first_ordinal)
+        if self.merged is None:
+            for chunk, step in zip(chunks, steps, strict=True):
+                if step.opened:
+                    self.blocks.add_call(chunk.block, step.entry.ref)
+        return steps
+
+    def add_chunk(
+        self, seq: int, chunk: MessageChunk, calls: list[ToolCallChunk], first_ordinal: int
+    ) -> list[GatherStep]:
+        """Adds an AIMessageChunk and its tool call chunks; gives what each of these did."""
+        if self.merged is None:
+            self.merged = MergedMessage()
+        if isinstance(self.gather, LangChainGather):
+            return LangChainSum(self.gather, self.merged).add(seq, chunk, calls, first_ordinal)
+        steps = self.gather.add(seq, calls, first_ordinal)
+        self.merged.add(chunk)
+        self.merged.settle(self.gather.entries)
+        return steps
+
+    def count(self, delta: Usage) -> None:
+        replace_counts(self.counts, delta.counts)
+
+    def finish(self, delta: MessageFinished) -> None:
+        self.finish_reason = delta.finish_reason
+        self.finished = True
+        self.cut_off = self.cut_off or delta.truncating
+
+    def close(self, *, cut_off: bool = False) -> None:
+        """Nothing more will come. A message that never said why it stopped is finished by a proper end."""
+        self.closed = True
+        self.cut_off = self.cut_off or (cut_off and not self.finished)
+        self.finished = True
+
+    def state_of(self, entry: Entry) -> CallState:
+        """The truth-state of one of the message's calls."""
+        raw = entry.args.text if entry.args is not None else None
+        return call_state(raw, finished=self.finished, cut_off=self.cut_off)
+
+    @property
+    def id(self) -> str | None:
+        """The provider's id, or in the langchain layer the one that adding the chunks gives."""
+        merged = self.merged.message_id if self.merged is not None else None
+        return merged or self.message_id
+
+    @property
+    def usage(self) -> dict[str, Any]:
+        merged = self.merged.usage if self.merged is not None else None
+        return merged or self.counts
+
+    @property
+    def text(self) -> str:
+        """The answer's text: all its text blocks, joined."""
+        return self.blocks.text if self.merged is None else text_of_content(self.merged.content)
+
+
+def text_of_content(content: str | list[Any]) -> str:
+    """The text of LangChain content: the string, or its text blocks joined, as `BaseMessage.text` gives it."""
+    if isinstance(content, str):
+        return content
+    return "".join(
+        block if isinstance(block, str) else block["text"]
+        for block in content
+        if isinstance(block, str)
+        or (isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str))
+    )

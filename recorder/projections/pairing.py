@@ -1,0 +1,232 @@
+"""Pairing: which tool message answers which call.
+
+An id may be missing, be used by two calls, or come back a hundred times because every request repeats the whole
+conversation. So a call is known by its own ref, an answer at first hand goes to the first unanswered call with its id,
+and a restated conversation is aligned with what is known, from its end backwards, before anything in it counts as new.
+Pairs that were made are never unmade: the state after an event does not depend on later ones.
+"""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from typing import Any, Literal
+
+from msgspec import Struct, field
+
+from recorder.deltas import HistoryAnswer, HistoryCall
+from recorder.projections.calls import args_key
+
+PairingStatus = Literal["open", "answered", "error", "failed", "orphan", "duplicate", "superseded"]
+
+
+class Pairing(Struct):
+    """One row: a call and its answer, an answer without a call, or a second answer."""
+
+    position: int
+    call_ref: str | None
+    call_id: str | None
+    name: str | None
+    status: PairingStatus
+    call_seq: int | None
+    answer_seq: int | None = None
+    answer_status: str | None = None
+    executor: str = "client"
+    args_key: str | None = None
+    """Digest of a finished call's arguments; None while they may grow."""
+    answer_key: str | None = None
+    answer_run: str | None = None
+
+
+class Answered(Struct, frozen=True):
+    """What became of one answer: the row that it changed or made, and whether it is a tool message not seen before."""
+
+    pairing: Pairing
+    new: bool
+
+
+class Pairings(Struct):
+    """All calls and answers of a stream so far."""
+
+    rows: list[Pairing] = field(default_factory=list)
+    by_ref: dict[str, int] = field(default_factory=dict)
+    by_key: dict[str, list[int]] = field(default_factory=dict)
+    """Rows of calls under their id, or under their name where they have none."""
+    extra: dict[str, list[int]] = field(default_factory=dict)
+    """Orphans and duplicates under the same keys."""
+
+    def call(self, ref: str, id: str | None, name: str | None, seq: int, executor: str) -> Pairing:
+        """A call was opened, or grew: its id and name may become known late."""
+        position = self.by_ref.get(ref)
+        if position is None:
+            row = self._row(ref, id, name, "open", seq)
+            row.executor = executor
+            self.by_ref[ref] = row.position
+            self.by_key.setdefault(_key(id, name), []).append(row.position)
+            return row
+        row = self.rows[position]
+        row.call_seq = seq
+        if (id, name) != (row.call_id, row.name):
+            self.by_key[_key(row.call_id, row.name)].remove(position)
+            row.call_id, row.name = id, name
+            self.by_key.setdefault(_key(id, name), []).append(position)
+        return row
+
+    def call_finished(self, ref: str, raw: str | None) -> None:
+        """A call's arguments are final: from now on a restated call must have the same."""
+        position = self.by_ref.get(ref)
+        if position is not None:
+            self.rows[position].args_key = args_key(raw)
+
+    def call_superseded(self, ref: str) -> Pairing | None:
+        """The message that held the call was started over."""
+        position = self.by_ref.get(ref)
+        if position is None or self.rows[position].answer_seq is not None:
+            return None
+        row = self.rows[position]
+        row.status = "superseded"
+        self.by_key[_key(row.call_id, row.name)].remove(position)
+        return row
+
+    def failed(self, id: str | None) -> Pairing | None:
+        """The tool raised: the call's status until a tool message comes, if one does."""
+        for position in self.by_key.get(_key(id, None), ()):
+            row = self.rows[position]
+            if row.status == "open":
+                row.status = "failed"
+                return row
+        return None
+
+    def answer(self, seq: int, run_id: str, answer: HistoryAnswer) -> Answered:
+        """An answer at first hand: goes to the first unanswered call with its id."""
+        key = _key(answer.tool_call_id, answer.name)
+        content = _content_key(answer)
+        calls = [self.rows[position] for position in self.by_key.get(key, ())]
+        for row in calls:
+            if row.answer_seq is None:
+                return self._settle(row, seq, run_id, answer, content)
+        for row in calls:
+            if row.answer_key == content and row.answer_run in (None, run_id):
+                row.answer_run = run_id
+                return Answered(row, new=False)
+        return self._extra(seq, run_id, answer, content, calls[-1] if calls else None)
+
+    def restated(
+        self, seq: int, run_id: str, entries: list[HistoryCall | HistoryAnswer]
+    ) -> tuple[list[tuple[HistoryCall, Pairing]], list[tuple[HistoryAnswer, Answered]]]:
+        """A conversation as an event repeats it: the calls and the answers in it that were not known."""
+        by_key: dict[str, tuple[list[HistoryCall], list[HistoryAnswer]]] = {}
+        for entry in entries:
+            if isinstance(entry, HistoryCall):
+                by_key.setdefault(_key(entry.id, entry.name), ([], []))[0].append(entry)
+            else:
+                by_key.setdefault(_key(entry.tool_call_id, entry.name), ([], []))[1].append(entry)
+        new_calls: list[tuple[HistoryCall, Pairing]] = []
+        new_answers: list[tuple[HistoryAnswer, Answered]] = []
+        for key, (calls, answers) in by_key.items():
+            rows = self._align(seq, key, calls, new_calls)
+            new_answers.extend(self._align_answers(seq, run_id, key, rows, answers))
+        return new_calls, new_answers
+
+    def _align(
+        self, seq: int, key: str, calls: list[HistoryCall], new: list[tuple[HistoryCall, Pairing]]
+    ) -> list[Pairing]:
+        """The row of each restated call: known ones matched from the end backwards, the others made."""
+        known = [self.rows[position] for position in self.by_key.get(key, ())]
+        aligned: list[Pairing | None] = [None] * len(calls)
+        limit = len(known)
+        for index in range(len(calls) - 1, -1, -1):
+            for candidate in range(limit - 1, -1, -1):
+                if len(known) == len(calls) == 1 or _same_call(known[candidate], calls[index]):
+                    aligned[index], limit = known[candidate], candidate
+                    break
+        rows = []
+        for call, row in zip(calls, aligned, strict=True):
+            if row is None:
+                row = self._row(f"{seq}:h{len(self.rows)}", call.id, call.name, "open", seq)
+                row.executor, row.args_key = call.executor, args_key(call.args)
+                self.by_ref[row.call_ref or ""] = row.position
+                self.by_key.setdefault(key, []).append(row.position)
+                new.append((call, row))
+            rows.append(row)
+        return rows
+
+    def _align_answers(
+        self, seq: int, run_id: str, key: str, rows: list[Pairing], answers: list[HistoryAnswer]
+    ) -> list[tuple[HistoryAnswer, Answered]]:
+        """Answers in their order go to the restated calls in theirs; what is left is a second answer or an orphan."""
+        if not rows:
+            known = [self.rows[position] for position in self.by_key.get(key, ())]
+            rows = known[-len(answers) :]
+        found: list[tuple[HistoryAnswer, Answered]] = []
+        extra_seen = 0
+        for index, answer in enumerate(answers):
+            if index < len(rows):
+                row = rows[index]
+                if row.answer_seq is None:
+                    found.append((answer, self._settle(row, seq, None, answer, _content_key(answer))))
+                continue
+            extra_seen += 1
+            if extra_seen > len(self.extra.get(key, ())):
+                last = rows[-1] if rows else None
+                found.append((answer, self._extra(seq, None, answer, _content_key(answer), last)))
+        return found
+
+    def _settle(self, row: Pairing, seq: int, run_id: str | None, answer: HistoryAnswer, content: str) -> Answered:
+        row.status = "error" if answer.status == "error" else "answered"
+        row.answer_seq, row.answer_status = seq, answer.status
+        row.answer_key, row.answer_run = content, run_id
+        return Answered(row, new=True)
+
+    def _extra(
+        self, seq: int, run_id: str | None, answer: HistoryAnswer, content: str, call: Pairing | None
+    ) -> Answered:
+        """An answer that no open call waits for: a duplicate where there is a call, else an orphan; once per run."""
+        key = _key(answer.tool_call_id, answer.name)
+        for position in self.extra.get(key, ()):
+            row = self.rows[position]
+            if row.answer_key == content and (run_id is None or row.answer_run in (None, run_id)):
+                return Answered(row, new=False)
+        row = self._row(None, answer.tool_call_id, answer.name, "orphan", None)
+        if call is not None:
+            row.status, row.call_ref, row.call_seq = "duplicate", call.call_ref, call.call_seq
+            row.name, row.executor = call.name, call.executor
+        row.answer_seq, row.answer_status, row.answer_key, row.answer_run = seq, answer.status, content, run_id
+        self.extra.setdefault(key, []).append(row.position)
+        return Answered(row, new=True)
+
+    def _row(
+        self, ref: str | None, id: str | None, name: str | None, status: PairingStatus, seq: int | None
+    ) -> Pairing:
+        row = Pairing(position=len(self.rows), call_ref=ref, call_id=id, name=name, status=status, call_seq=seq)
+        self.rows.append(row)
+        return row
+
+
+def _key(id: str | None, name: str | None) -> str:
+    """Ids are compared byte for byte; calls and answers without one pair by name and order."""
+    return f"id {id}" if id else f"name {name}"
+
+
+def _same_call(row: Pairing, call: HistoryCall) -> bool:
+    same_name = row.name is None or call.name is None or row.name == call.name
+    return same_name and (row.args_key is None or row.args_key == args_key(call.args))
+
+
+def _content_key(answer: HistoryAnswer) -> str:
+    text = json.dumps(answer.content, sort_keys=True, default=repr)
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def row_of(pairing: Pairing) -> dict[str, Any]:
+    """The pairing in the contract's shape."""
+    return {
+        "call_id": pairing.call_id,
+        "name": pairing.name,
+        "status": pairing.status,
+        "call_seq": pairing.call_seq,
+        "answer_seq": pairing.answer_seq,
+        "call_ref": pairing.call_ref,
+        "answer_status": pairing.answer_status,
+        "executor": pairing.executor,
+    }

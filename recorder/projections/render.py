@@ -1,0 +1,148 @@
+"""The state in the contract's shapes: plain values that print as `rec replay --at N --json` prints them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from recorder.deltas import HistoryAnswer
+from recorder.projections import blocks as wire_blocks
+from recorder.projections.gather import Entry
+from recorder.projections.langchain_gather import chunks_of, tool_calls_of
+from recorder.projections.messages import Message
+from recorder.projections.partial_json import INVALID, parse_partial
+
+_CALL_BLOCKS = frozenset({"tool_use", "tool_call", "tool_call_chunk", "function_call", "server_tool_use"})
+"""Block types under which LangChain content holds a call that stands in `calls` too."""
+
+
+def message(message: Message) -> dict[str, Any]:
+    """One message with its calls.
+
+    `tool_call_chunks`, `tool_calls` and `invalid_tool_calls` have LangChain's fields; the legacy `function_call`, which
+    LangChain keeps in its own place, is left out of them and stands in `calls` with `legacy` true.
+    """
+    entries = message.gather.entries
+    modern = [entry for entry in entries if not entry.legacy]
+    tool_calls, invalid_tool_calls = tool_calls_of(modern)
+    shown: dict[str, Any] = {
+        "run_id": message.run_id,
+        "message_ref": message.ref,
+        "message_id": message.id,
+        "layer": message.layer,
+        "choice": message.choice,
+        "role": message.role,
+        "model": message.model,
+        "first_seq": message.first_seq,
+        "last_seq": message.last_seq,
+        "finish_reason": message.finish_reason,
+        "text": message.text,
+        "blocks": _blocks(message),
+        "tool_call_chunks": chunks_of(modern),
+        "tool_calls": tool_calls,
+        "invalid_tool_calls": invalid_tool_calls,
+        "usage": message.usage,
+        "calls": [call(message, entry) for entry in entries],
+    }
+    if message.merged is not None:
+        shown["additional_kwargs"] = message.merged.additional_kwargs
+        shown["response_metadata"] = message.merged.response_metadata
+    for legacy in (entry for entry in entries if entry.legacy):
+        shown.setdefault("additional_kwargs", {})["function_call"] = {
+            "name": legacy.name,
+            "arguments": legacy.args.text if legacy.args is not None else "",
+        }
+    if message.superseded:
+        shown["superseded"] = True
+    return shown
+
+
+def call(message: Message, entry: Entry) -> dict[str, Any]:
+    """One call: raw arguments, the value they have so far (None where they have none), truth-state, provenance."""
+    raw = entry.args.text if entry.args is not None else ""
+    value = parse_partial(raw) if raw else {}
+    shown = {
+        "id": entry.id,
+        "name": entry.name,
+        "index": entry.index,
+        "raw": raw,
+        "value": None if value is INVALID else value,
+        "state": message.state_of(entry),
+        "first_seq": entry.first_seq,
+        "last_seq": entry.last_seq,
+        "seqs": [list(pair) for pair in entry.seqs],
+        "call_ref": entry.ref,
+        "executor": entry.executor,
+    }
+    if entry.legacy:
+        shown["legacy"] = True
+    return shown
+
+
+def tool_message(seq: int, answer: HistoryAnswer, source: str, run_id: str, executor: str) -> dict[str, Any]:
+    """One tool message, with LangChain's fields and where it was first seen."""
+    return {
+        "tool_call_id": answer.tool_call_id,
+        "name": answer.name,
+        "content": answer.content,
+        "artifact": answer.artifact,
+        "status": answer.status,
+        "id": answer.message_id,
+        "additional_kwargs": answer.additional_kwargs,
+        "response_metadata": answer.response_metadata,
+        "seq": seq,
+        "source": source,
+        "run_id": run_id,
+        "executor": executor,
+    }
+
+
+def _blocks(message: Message) -> list[dict[str, Any]]:
+    entries = {entry.ref: entry for entry in message.gather.entries}
+    if message.merged is None:
+        return [
+            _call_block(entries[block.call]) if block.call is not None else wire_blocks.render(block)
+            for block in message.blocks.by_key.values()
+        ]
+    return _content_blocks(message, list(entries.values()))
+
+
+def _content_blocks(message: Message, entries: list[Entry]) -> list[dict[str, Any]]:
+    """LangChain content as blocks; calls that content does not hold come after it, as LangChain shows them."""
+    assert message.merged is not None
+    content = message.merged.content
+    shown: list[dict[str, Any]] = []
+    reasoning = message.merged.additional_kwargs.get("reasoning_content")
+    if isinstance(reasoning, str) and reasoning:
+        shown.append({"type": "thinking", "thinking": reasoning})
+    waiting = {entry.ref: entry for entry in entries}
+    for item in [content] if isinstance(content, str) else content:
+        if isinstance(item, str):
+            if item:
+                shown.append({"type": "text", "text": item})
+        elif isinstance(item, dict):
+            entry = _entry_of(item, waiting.values()) if item.get("type") in _CALL_BLOCKS else None
+            if entry is None:
+                shown.append(item)
+            else:
+                del waiting[entry.ref]
+                shown.append(_call_block(entry))
+    return shown + [_call_block(entry) for entry in waiting.values()]
+
+
+def _entry_of(item: dict[str, Any], entries: Iterable[Entry]) -> Entry | None:
+    id, index = item.get("id"), item.get("index")
+    for entry in entries:
+        if (id and entry.id == id) or (not id and index is not None and entry.index == index):
+            return entry
+    return None
+
+
+def _call_block(entry: Entry) -> dict[str, Any]:
+    return {
+        "type": wire_blocks.TOOL_CALL,
+        "id": entry.id,
+        "name": entry.name,
+        "args": entry.args.text if entry.args is not None else "",
+        "call_ref": entry.ref,
+    }

@@ -1,0 +1,217 @@
+"""Appending: what of a batch is new, and the rows that it becomes.
+
+Salt, hashes and numbers are given here, behind the stream's lock, so that the chain has one writer at a time.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct, structs
+from sqlalchemy import Connection, select
+
+from recorder.errors import BadInput, Conflict, IdentityClash
+from recorder.events import ENVELOPE_VERSION, Event, NewEvent, clock, jsontext
+from recorder.events.chain import SALT_BYTES, content_hash, link
+from recorder.store import tables
+from recorder.store.backend import Backend, Row
+from recorder.store.interning import Interner
+from recorder.store.reading import RAW
+from recorder.store.shapes import Receipt, StreamHead
+
+LAST_MOMENT = 253_402_300_799_999_999
+"""The last microsecond of the year 9999, beyond which ISO-8601 has no plain spelling."""
+_LOOK_UP = 500
+"""Ids that are asked for in one statement."""
+_TEXTS = ("dialect", "kind", "framing", "run_id", "parent_run_id", "name", "source_id", "redacted")
+
+
+class _Stored(Struct, frozen=True):
+    """What a comparison needs of a stored event."""
+
+    seq: int
+    salt: bytes | None
+    body_hash: bytes
+    erased: int
+
+
+def append(
+    backend: Backend,
+    connection: Connection,
+    interner: Interner,
+    head: StreamHead,
+    events: Sequence[NewEvent],
+    expected: int | None,
+) -> Receipt:
+    """Appends to the stream whose current, locked head this is; see `Transaction.append`."""
+    if len({event.event_id for event in events}) < len(events):
+        raise BadInput(f"two events of one append to stream {head.name!r} have the same id: nothing was stored")
+    stored = _stored(backend, connection, head, events)
+    known = _leading(connection, head, events, stored, expected) if stored else 0
+    erased = sum(found.erased for found in stored.values())
+    first = stored[events[0].event_id].seq if known else head.last_seq + 1
+    if known == len(events):
+        return Receipt(first_seq=first, last_seq=first + known - 1, status="known", events=[], erased=erased)
+    if expected is not None and head.last_seq != expected + known:
+        raise Conflict(head.name, expected + known, head.last_seq)
+    made = _store(backend, connection, interner, head, events[known:])
+    return Receipt(first_seq=first, last_seq=made[-1].seq, status="stored", events=made, erased=erased)
+
+
+def _stored(
+    backend: Backend, connection: Connection, head: StreamHead, events: Sequence[NewEvent]
+) -> dict[bytes, _Stored]:
+    """Those of the events' ids that the stream has."""
+    # Ids ascend in nearly every stream, so that one look at the last one tells that a batch is new.
+    last = backend.last_event_id(connection, head.stream_id)
+    ids = [event.event_id for event in events if last is not None and event.event_id <= last]
+    columns = tables.events.c
+    found = {}
+    for start in range(0, len(ids), _LOOK_UP):
+        rows = connection.execute(
+            select(columns.event_id, columns.seq, columns.salt, columns.body_hash, columns.erased).where(
+                columns.stream_id == head.stream_id, columns.event_id.in_(ids[start : start + _LOOK_UP])
+            )
+        )
+        found.update({row[0]: _Stored(*row[1:]) for row in rows})
+    return found
+
+
+def _leading(
+    connection: Connection,
+    head: StreamHead,
+    events: Sequence[NewEvent],
+    stored: dict[bytes, _Stored],
+    expected: int | None,
+) -> int:
+    """How many events at the beginning are stored, one behind the other, and none after them.
+
+    Raises `IdentityClash` for another body, `Conflict` where the stored ones stand in another order.
+    """
+    for event in events:
+        found = stored.get(event.event_id)
+        if found is not None and not _same(connection, head, event, found):
+            raise IdentityClash(head.name, found.seq)
+    places = [stored[event.event_id].seq if event.event_id in stored else None for event in events]
+    known = len(stored)
+    first = places[0]
+    if first is None or places[:known] != list(range(first, first + known)):
+        raise Conflict(head.name, head.last_seq - known if expected is None else expected, head.last_seq)
+    return known
+
+
+def _same(connection: Connection, head: StreamHead, event: NewEvent, found: _Stored) -> bool:
+    """Whether the stored event holds what this one does. Of an erased one nothing is left to compare."""
+    if found.erased or (found.salt is not None and content_hash(found.salt, event) == found.body_hash):
+        return True
+    # Where network reads ended differs when the same bytes are read again; it makes no other event.
+    columns = tables.events.c
+    row = connection.execute(
+        select(columns.body, columns.frame, columns.meta).where(
+            columns.stream_id == head.stream_id, columns.seq == found.seq
+        )
+    ).one()
+    return tuple(row) == (event.body, event.frame, event.meta)
+
+
+def _store(
+    backend: Backend, connection: Connection, interner: Interner, head: StreamHead, events: Sequence[NewEvent]
+) -> list[Event]:
+    rows: list[Row] = []
+    made: list[Event] = []
+    recorded_at = clock.now()
+    salts = os.urandom(SALT_BYTES * len(events))
+    stream_id, uuid, previous = head.stream_id, head.uuid, head.head_hash
+    for place, (seq, given) in enumerate(_sound(events, head.last_seq)):
+        salt = salts[place * SALT_BYTES : (place + 1) * SALT_BYTES]
+        body_hash = content_hash(salt, given)
+        try:
+            previous = link(previous, uuid, seq, recorded_at, given, body_hash, ENVELOPE_VERSION)
+            event = given
+        except UnicodeEncodeError:
+            event = _without_lone_surrogates(given)
+            previous = link(previous, uuid, seq, recorded_at, event, body_hash, ENVELOPE_VERSION)
+        type_id, origin_id = interner.type_of(event), interner.origin_of(stream_id, event)
+        rows.append(
+            (
+                stream_id,
+                seq,
+                event.event_id,
+                type_id,
+                origin_id,
+                event.source_id,
+                event.occurred_at,
+                event.arrived_at,
+                recorded_at,
+                event.body,
+                event.frame,
+                event.cuts,
+                event.meta,
+                RAW,
+                event.redacted,
+                salt,
+                body_hash,
+                previous,
+                ENVELOPE_VERSION,
+                0,
+            )
+        )
+        made.append(_event(event, seq, recorded_at, salt, body_hash, previous))
+    backend.insert_events(connection, rows)
+    backend.grow_head(connection, stream_id, made[-1].seq, previous)
+    return made
+
+
+def _sound(events: Iterable[NewEvent], last_seq: int) -> Iterable[tuple[int, NewEvent]]:
+    """The events with their numbers, and with an envelope that the views can show.
+
+    A body that is called text and is none becomes binary; a source's time outside 1970 to 9999 is no time.
+    """
+    for seq, event in enumerate(events, last_seq + 1):
+        if event.encoding == "utf-8" and not event.body.isascii() and not _is_text(event.body):
+            event = structs.replace(event, encoding="binary")
+        if event.occurred_at is not None and not 0 <= event.occurred_at <= LAST_MOMENT:
+            event = structs.replace(event, occurred_at=None)
+        yield seq, event
+
+
+def _is_text(body: bytes) -> bool:
+    try:
+        body.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _without_lone_surrogates(event: NewEvent) -> NewEvent:
+    texts = {field: getattr(event, field) for field in _TEXTS}
+    cleaned = {field: jsontext.clean(text) for field, text in texts.items() if text is not None}
+    return structs.replace(event, **cleaned)
+
+
+def _event(event: NewEvent, seq: int, recorded_at: int, salt: bytes, body_hash: bytes, digest: bytes) -> Event:
+    return Event(
+        event_id=event.event_id,
+        dialect=event.dialect,
+        layer=event.layer,
+        kind=event.kind,
+        body=event.body,
+        framing=event.framing,
+        arrived_at=event.arrived_at,
+        run_id=event.run_id,
+        parent_run_id=event.parent_run_id,
+        name=event.name,
+        source_id=event.source_id,
+        occurred_at=event.occurred_at,
+        frame=event.frame,
+        cuts=event.cuts,
+        meta=event.meta,
+        encoding=event.encoding,
+        redacted=event.redacted,
+        seq=seq,
+        recorded_at=recorded_at,
+        salt=salt,
+        body_hash=body_hash,
+        hash=digest,
+    )

@@ -1,0 +1,216 @@
+"""Reading: heads, events, snapshots and rows, the same from outside a transaction as from within one."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+
+from sqlalchemy import Connection, Row, func, select, tuple_
+
+from recorder.errors import Corrupt
+from recorder.events import Event, jsontext
+from recorder.events.upcast import upcast
+from recorder.store import tables
+from recorder.store.shapes import Capture, StreamHead
+
+BATCH_ROWS = 500
+BATCH_BYTES = 4 * 1024 * 1024
+"""A batch of events ends with the row that reaches this many bytes: bodies may be large."""
+RAW = 0
+"""The codec of a body that is stored as it is."""
+
+_events, _types, _origins = tables.events.c, tables.event_types.c, tables.origins.c
+_EVENTS = select(
+    _events.seq,
+    _events.event_id,
+    _types.dialect,
+    _types.layer,
+    _types.kind,
+    _events.body,
+    _types.framing,
+    _events.arrived_at,
+    _origins.run_id,
+    _origins.parent_run_id,
+    _origins.name,
+    _events.source_id,
+    _events.occurred_at,
+    _events.frame,
+    _events.cuts,
+    _events.meta,
+    _types.encoding,
+    _events.redacted,
+    _events.recorded_at,
+    _events.salt,
+    _events.body_hash,
+    _events.hash,
+    _events.erased,
+    _events.version,
+    _events.codec,
+).select_from(
+    tables.events.join(tables.event_types, _types.type_id == _events.type_id).outerjoin(
+        tables.origins, (_origins.stream_id == _events.stream_id) & (_origins.origin_id == _events.origin_id)
+    )
+)
+
+
+class Reads(ABC):
+    """What a store and a transaction both answer. No read lasts longer than one batch."""
+
+    @abstractmethod
+    def _read(self) -> AbstractContextManager[Connection]:
+        """A connection to read with."""
+
+    def streams(self) -> list[StreamHead]:
+        """All streams, the oldest first."""
+        with self._read() as connection:
+            rows = connection.execute(select(tables.streams).order_by(tables.streams.c.stream_id))
+            return [_head(row) for row in rows]
+
+    def find(self, name: str) -> StreamHead | None:
+        """The stream of that name, or None."""
+        with self._read() as connection:
+            return find_head(connection, name)
+
+    def latest(self) -> StreamHead | None:
+        """The stream that was appended to last (an empty one counts from when it was made), or None."""
+        streams = tables.streams.c
+        last = (_events.stream_id == streams.stream_id) & (_events.seq == streams.last_seq)
+        when = func.coalesce(select(_events.recorded_at).where(last).scalar_subquery(), streams.created_at)
+        with self._read() as connection:
+            newest = select(tables.streams).order_by(when.desc(), streams.stream_id.desc()).limit(1)
+            row = connection.execute(newest).first()
+            return _head(row) if row is not None else None
+
+    def events(
+        self, head: StreamHead, first: int = 1, last: int | None = None, *, as_stored: bool = False
+    ) -> Iterator[Event]:
+        """Events `first` to `last` (both included; None: to the head's last), in order, read in batches.
+
+        Older versions are upcast, unless `as_stored`: the chain was made over what was stored. Raises `Corrupt` for a
+        gap, or for an event that this program cannot read.
+        """
+        end = head.last_seq if last is None else last
+        wanted = first
+        while wanted <= end:
+            batch = self._batch(head, wanted, end)
+            for event in batch:
+                if event.seq != wanted and wanted > first:
+                    break
+                yield event if as_stored else upcast(event)
+                wanted = event.seq + 1
+            if not batch or batch[-1].seq >= wanted:
+                if wanted <= min(end, head.last_seq):
+                    raise Corrupt(f"stream {head.name!r} lacks event {wanted}: run rec verify")
+                return
+
+    def _batch(self, head: StreamHead, first: int, last: int) -> list[Event]:
+        batch, size = [], 0
+        of_stream = (_events.stream_id == head.stream_id) & (_events.seq >= first) & (_events.seq <= last)
+        with self._read() as connection:
+            rows = connection.execute(_EVENTS.where(of_stream).order_by(_events.seq).limit(BATCH_ROWS))
+            for row in rows:
+                batch.append(_event(row))
+                size += len(batch[-1].body)
+                if size >= BATCH_BYTES:
+                    rows.close()
+                    break
+        return batch
+
+    def captures(self, head: StreamHead) -> list[Capture]:
+        """What was captured into the stream, in order."""
+        table = tables.captures
+        columns = [column for column in table.c if column.name != "stream_id"]
+        of_stream = select(*columns).where(table.c.stream_id == head.stream_id).order_by(table.c.capture)
+        with self._read() as connection:
+            rows = [dict(row._mapping) for row in connection.execute(of_stream)]
+        return [Capture(**{**row, "complete": bool(row["complete"])}) for row in rows]
+
+    def last_capture(self, head: StreamHead) -> Capture | None:
+        """The newest capture into the stream, or None."""
+        return next(reversed(self.captures(head)), None)
+
+    def snapshot(
+        self, head: StreamHead, at: int, reading: str, projection: int | None = None
+    ) -> tuple[int, bytes] | None:
+        """The newest snapshot of this reading at or before event `at`: its event and its bytes, or None.
+
+        `projection`: the version that it must be of; None: the read model's.
+        """
+        columns = tables.snapshots.c
+        version = head.projection if projection is None else projection
+        newest = (
+            select(columns.seq, columns.body)
+            .where(columns.stream_id == head.stream_id, columns.reading == reading, columns.seq <= at)
+            .where(columns.projection == version)
+            .order_by(columns.seq.desc())
+            .limit(1)
+        )
+        with self._read() as connection:
+            row = connection.execute(newest).first()
+            return (row.seq, row.body) if row is not None else None
+
+    def rows(
+        self, head: StreamHead, table: str, *, until: int | None = None, equal: Mapping[str, object] | None = None
+    ) -> Iterator[dict[str, object]]:
+        """Rows of a read model's table as dicts, in the order of their events, read in batches.
+
+        `until`: only rows of events up to that one; `equal`: only rows with these values. Raises `ValueError` for a
+        table or column that there is not.
+        """
+        source = read_model_table(table)
+        order = tables.order_of(source)
+        columns = [column for column in source.c if column.name != "stream_id"]
+        wanted = select(*columns).where(source.c.stream_id == head.stream_id).order_by(*order).limit(BATCH_ROWS)
+        if until is not None:
+            if source.info["clock"] is None:
+                raise ValueError(f"rows of {table} belong to no one event")
+            wanted = wanted.where(source.c[source.info["clock"]] <= until)
+        for name, value in (equal or {}).items():
+            if name not in source.c:
+                raise ValueError(f"{table} has no column {name}")
+            wanted = wanted.where(source.c[name] == value)
+        page = wanted
+        while True:
+            with self._read() as connection:
+                batch = [dict(row._mapping) for row in connection.execute(page)]
+            yield from batch
+            if len(batch) < BATCH_ROWS:
+                return
+            page = wanted.where(tuple_(*order) > tuple(batch[-1][column.key] for column in order))
+
+
+def read_model_table(name: str) -> tables.Table:
+    """The read model's table of that name, without its prefix. Raises `ValueError`."""
+    try:
+        return tables.READ_MODEL[name]
+    except KeyError:
+        raise ValueError(f"the read model has no table {name}") from None
+
+
+def find_head(connection: Connection, name: str) -> StreamHead | None:
+    """The stream of that name, or None."""
+    row = connection.execute(select(tables.streams).where(tables.streams.c.name == jsontext.clean(name))).first()
+    return _head(row) if row is not None else None
+
+
+def head_of(connection: Connection, stream_id: int) -> StreamHead | None:
+    """The stream with that key, locked where the database locks rows, or None."""
+    row = connection.execute(select(tables.streams).where(tables.streams.c.stream_id == stream_id).with_for_update())
+    found = row.first()
+    return _head(found) if found is not None else None
+
+
+def _head(row: Row[tuple[object, ...]]) -> StreamHead:
+    return StreamHead(**row._mapping)
+
+
+def _event(row: Row[tuple[object, ...]]) -> Event:
+    values = list(row)
+    if values.pop() != RAW:
+        raise Corrupt(f"event {row[0]} is stored in a way that this program does not know: upgrade recorder")
+    values[22] = bool(values[22])
+    return Event(**dict(zip(_FIELDS, values, strict=True)))
+
+
+_FIELDS = tuple(_EVENTS.selected_columns.keys()[:-1])

@@ -1,0 +1,66 @@
+"""What the store gives and takes, besides events."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from recorder.events import Event
+
+
+class StreamHead(Struct, frozen=True, kw_only=True):
+    """A stream as it was when the head was read. Times are microseconds since the epoch, UTC."""
+
+    stream_id: int
+    """The database's own key; another database may give the stream another one."""
+    uuid: bytes
+    """16 bytes, the stream's identity for life."""
+    name: str
+    created_at: int
+    last_seq: int
+    """0 before the first event."""
+    head_hash: bytes
+    """The hash of the last event, 32 zero bytes before the first."""
+    parent: str | None
+    """Name of the stream that this one came out of."""
+    parent_seq: int | None
+    stale: str | None
+    """Why the read model is behind the log; None where it is not."""
+    projection: int
+    """Version of the read model's rows; 0 where there are none."""
+
+
+class Receipt(Struct, frozen=True, kw_only=True):
+    """What an append did. `known`: all of it was stored before, and these are the numbers it got then.
+
+    An empty append is `known` with `first_seq` one above `last_seq`.
+    """
+
+    first_seq: int
+    last_seq: int
+    status: Literal["stored", "known"]
+    events: list[Event]
+    """The newly stored ones only."""
+    erased: int = 0
+    """How many of the known ones were erased since: their bodies could not be compared."""
+
+
+class Capture(Struct, frozen=True, kw_only=True):
+    """How much of a source is in the stream: what tells the same file, a longer one and another one apart."""
+
+    source: str
+    """The file's name without its folder, `-` for standard input."""
+    format: str
+    bytes: int
+    """Bytes of the source read so far."""
+    digest: bytes
+    """SHA-256 over these bytes."""
+    first_seq: int
+    last_seq: int
+    complete: bool = False
+    """Whether the source ended; false while it is read, and for ever where reading was cut off."""
+    capture: int = 0
+    """1, 2, 3 … within the stream; 0 on the way in means: a new one."""
+    recorded_at: int = 0
+    """Set by the store."""

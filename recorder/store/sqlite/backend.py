@@ -1,0 +1,168 @@
+"""An open SQLite database."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, ExceptionContext, QueuePool, Table, create_engine, event
+
+from recorder.errors import DatabaseUnusable
+from recorder.store import migrate
+from recorder.store.backend import Parameters, Row
+from recorder.store.sqlite import faults, files, health, statements
+from recorder.store.sqlite.query import run_query
+
+BUSY_SECONDS = 20.0
+"""How long a writer waits for another process's transaction."""
+_WRITES = "recorder_writes"
+
+
+class SqliteBackend:
+    """`recorder.store.backend.Backend` over one file."""
+
+    def __init__(self, path: Path, found: files.Found, *, readonly: bool) -> None:
+        self.path = path
+        self.shown = str(path)
+        self.readonly = readonly
+        self._read_uri = found.read_uri
+        # Threads queue here, in the order in which they came: SQLite's own waiting is polling, and unfair.
+        self._turn = threading.Lock()
+        self._engine = _engine(found.read_uri if readonly else files.uri(path, "mode=rwc"), self.shown)
+        self._writer = self._engine.execution_options(**{_WRITES: True})
+        if not readonly:
+            self._prepare()
+
+    def read(self) -> Iterator[Connection]:
+        return self._engine.begin()  # type: ignore[return-value]
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        if self.readonly:
+            raise DatabaseUnusable(f"{self.shown} was opened for reading only")
+        if not self._turn.acquire(timeout=BUSY_SECONDS):
+            raise DatabaseUnusable(f"{self.shown} is locked by another thread: try again when that is done")
+        try:
+            with self._writer.begin() as connection:
+                yield connection
+        finally:
+            self._turn.release()
+
+    def last_event_id(self, connection: Connection, stream_id: int) -> bytes | None:
+        found: bytes | None = connection.exec_driver_sql(statements.LAST_EVENT_ID, (stream_id,)).scalar()
+        return found
+
+    def find_origin(
+        self, connection: Connection, stream_id: int, run_id: str | None, parent_run_id: str | None, name: str | None
+    ) -> int | None:
+        parameters = (stream_id, run_id, parent_run_id, name)
+        found: int | None = connection.exec_driver_sql(statements.FIND_ORIGIN, parameters).scalar()
+        return found
+
+    def insert_events(self, connection: Connection, rows: Sequence[Row]) -> None:
+        connection.exec_driver_sql(statements.INSERT_EVENT, list(rows))
+
+    def grow_head(self, connection: Connection, stream_id: int, last_seq: int, head_hash: bytes) -> None:
+        connection.exec_driver_sql(statements.GROW_HEAD, (last_seq, head_hash, stream_id))
+
+    def upsert(self, connection: Connection, table: Table, columns: Sequence[str], rows: Sequence[Row]) -> None:
+        connection.exec_driver_sql(statements.upsert(table, tuple(columns)), list(rows))
+
+    def query(self, sql: str, parameters: Parameters) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
+        return run_query(self._read_uri, self.shown, sql, parameters)
+
+    def schema_version(self) -> int:
+        with self._engine.begin() as connection:
+            return _user_version(connection)
+
+    def problems(self) -> list[str]:
+        with self._engine.begin() as connection:
+            return health.problems(connection, self.path)
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+    def _prepare(self) -> None:
+        """WAL mode, and this program's schema: made, or brought up from an older one, in one transaction."""
+        with self._engine.connect() as connection:
+            _set_wal(connection)
+        with self._engine.begin() as connection:
+            current = _user_version(connection)
+        if current >= migrate.SCHEMA:
+            return
+        with self.write() as connection:
+            # Another process may have done it while this one waited.
+            if _user_version(connection) < migrate.SCHEMA:
+                connection.exec_driver_sql(f"PRAGMA application_id = {files.APPLICATION_ID}")
+                migrate.upgrade(connection)
+                connection.exec_driver_sql(f"PRAGMA user_version = {migrate.SCHEMA}")
+
+
+def open_sqlite(path: Path, *, create: bool, readonly: bool) -> SqliteBackend:
+    """Opens a file, and makes it where there is none and `create` is true.
+
+    Raises `DatabaseUnusable`, `SchemaMismatch`.
+    """
+    found = files.inspect(path, create=create, readonly=readonly)
+    return SqliteBackend(path, found, readonly=readonly)
+
+
+def _engine(place: str, shown: str) -> Engine:
+    engine = create_engine(
+        "sqlite://",
+        creator=lambda: _connect(place),
+        poolclass=QueuePool,
+        max_overflow=-1,
+    )
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        # The driver's own transactions are off (`isolation_level=None`): it neither begins one before a SELECT or a
+        # CREATE, nor begins any as IMMEDIATE, and a deferred one that comes to write fails at once if another wrote.
+        writes = connection.get_execution_options().get(_WRITES)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    @event.listens_for(engine, "handle_error")
+    def translate(context: ExceptionContext) -> None:
+        if isinstance(context.original_exception, sqlite3.Error):
+            raise faults.translate(context.original_exception, shown) from context.original_exception
+
+    return engine
+
+
+def _connect(place: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        place, uri=True, isolation_level=None, check_same_thread=False, timeout=BUSY_SECONDS, cached_statements=256
+    )
+    try:
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA secure_delete = ON")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _set_wal(connection: Connection) -> None:
+    """Switches to WAL. SQLite does not wait for its turn here, so this does."""
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection)
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            driver.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if faults.code_of(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+
+
+def _user_version(connection: Connection) -> int:
+    found: int = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
+    return found

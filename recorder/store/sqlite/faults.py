@@ -1,0 +1,37 @@
+"""SQLite's errors as one line each that says what to do."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from recorder.errors import DatabaseUnusable
+
+_PRIMARY = 0xFF
+"""The low byte of an extended result code (https://www.sqlite.org/rescode.html)."""
+
+_LINES = {
+    sqlite3.SQLITE_BUSY: "is locked by another program: try again when that is done",
+    sqlite3.SQLITE_LOCKED: "is locked by another program: try again when that is done",
+    sqlite3.SQLITE_FULL: "cannot grow: the disk is full",
+    sqlite3.SQLITE_READONLY: "is read-only: change its permissions or name another database",
+    sqlite3.SQLITE_PERM: "may not be opened: change its permissions or name another database",
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened: look at the permissions of the file and its folder",
+    sqlite3.SQLITE_NOTADB: "is not a SQLite database: name another file",
+    sqlite3.SQLITE_CORRUPT: "is damaged: run rec db check, and go back to a backup",
+    sqlite3.SQLITE_IOERR: "cannot be read or written: the disk or file system reports an error",
+}
+
+
+def code_of(error: BaseException) -> int:
+    """The primary result code, 0 where the error did not come from SQLite itself."""
+    return (getattr(error, "sqlite_errorcode", None) or 0) & _PRIMARY
+
+
+def line_for(error: BaseException) -> str:
+    """What happened, without the database's name in front."""
+    return _LINES.get(code_of(error)) or f"refused: {error}"
+
+
+def translate(error: BaseException, shown: str) -> DatabaseUnusable:
+    """The error to raise in place of SQLite's own."""
+    return DatabaseUnusable(f"{shown} {line_for(error)}")

@@ -1,0 +1,83 @@
+"""What can be wrong with a SQLite database and its place."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from sqlalchemy import Connection
+
+from recorder.store.sqlite.files import PREFIXES
+
+WAL_RESET_FIXED = (3, 51, 3)
+"""The first SQLite without the WAL-reset bug (https://www.sqlite.org/wal.html), which needs several writers."""
+NETWORK = {
+    "9p",
+    "afs",
+    "beegfs",
+    "ceph",
+    "cifs",
+    "fuse.glusterfs",
+    "fuse.rclone",
+    "fuse.s3fs",
+    "fuse.sshfs",
+    "gpfs",
+    "lustre",
+    "ncpfs",
+    "nfs",
+    "nfs4",
+    "prl_fs",
+    "smb3",
+    "smbfs",
+    "vboxsf",
+}
+"""File systems whose locks or shared memory SQLite's WAL cannot rely on."""
+_MOUNTS = Path("/proc/mounts")
+
+
+def problems(connection: Connection, path: Path) -> list[str]:
+    """A line for each thing that is damaged or will hurt."""
+    lines = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check(20)")]
+    found = [f"damaged: {' '.join(line.split())}" for line in lines if line != "ok"]
+    names = connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").scalars()
+    foreign = [name for name in names if not name.startswith(PREFIXES)]
+    if foreign:
+        found.append(f"tables that are not recorder's: {', '.join(foreign)}")
+    mode = connection.exec_driver_sql("PRAGMA journal_mode").scalar_one()
+    if mode != "wal":
+        found.append(f"journal mode is {mode}, not wal: readers and the writer will wait for each other")
+    return found + surroundings(path, sqlite3.sqlite_version_info)
+
+
+def surroundings(path: Path, version: tuple[int, ...]) -> list[str]:
+    """What is wrong with the SQLite library and the file system."""
+    found = []
+    if version < WAL_RESET_FIXED:
+        plain, fixed = (".".join(map(str, numbers)) for numbers in (version, WAL_RESET_FIXED))
+        found.append(
+            f"SQLite {plain} is older than {fixed}: several processes that write at once can damage the database"
+        )
+    kind = file_system(path.resolve(), _MOUNTS.read_text(errors="replace")) if _MOUNTS.exists() else None
+    if kind in NETWORK:
+        found.append(f"the file is on a network file system ({kind}): move it to a local disk")
+    return found
+
+
+def file_system(path: Path, mounts: str) -> str | None:
+    """The type of the file system that holds an absolute path, by the text of `/proc/mounts`; the last mount counts."""
+    best, kind = -1, None
+    for line in mounts.splitlines():
+        fields = line.split(" ")
+        if len(fields) < 3:
+            continue
+        place = Path(_unescaped(fields[1]))
+        if path.is_relative_to(place) and len(place.parts) >= best:
+            best, kind = len(place.parts), fields[2]
+    return kind
+
+
+def _unescaped(text: str) -> str:
+    """`/proc/mounts` writes blank, tab, newline and backslash as three octal digits."""
+    for code, character in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
+        text = text.replace(code, character)
+    return text

@@ -1,0 +1,37 @@
+"""SQLite's own spelling of what the append writes.
+
+These bypass SQLAlchemy's compiler: for rows this small it costs more than SQLite does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from sqlalchemy import Table
+
+from recorder.store import tables
+
+LAST_EVENT_ID = "SELECT max(event_id) FROM log_events WHERE stream_id = ?"
+GROW_HEAD = "UPDATE log_streams SET last_seq = ?, head_hash = ? WHERE stream_id = ?"
+# Spelled as the index `log_origins_once` spells it, or SQLite would not use it.
+FIND_ORIGIN = (
+    "SELECT origin_id FROM log_origins WHERE stream_id = ? AND coalesce(run_id, x'') = coalesce(?, x'') "
+    "AND coalesce(parent_run_id, x'') = coalesce(?, x'') AND coalesce(name, x'') = coalesce(?, x'')"
+)
+INSERT_EVENT = (
+    f"INSERT INTO log_events ({', '.join(tables.events.c.keys())}) VALUES ({', '.join('?' * len(tables.events.c))})"
+)
+
+
+@lru_cache(maxsize=256)
+def upsert(table: Table, columns: Sequence[str]) -> str:
+    """Inserts the columns, or sets those outside the key where the key is there."""
+    keys = table.primary_key.columns.keys()
+    changed = ", ".join(f'"{column}" = excluded."{column}"' for column in columns if column not in keys)
+    listed = ", ".join(f'"{column}"' for column in columns)
+    action = f"UPDATE SET {changed}" if changed else "NOTHING"
+    return (
+        f"INSERT INTO {table.name} ({listed}) VALUES ({', '.join('?' * len(columns))}) "
+        f"ON CONFLICT ({', '.join(keys)}) DO {action}"
+    )

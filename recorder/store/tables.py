@@ -1,0 +1,161 @@
+"""The tables as SQLAlchemy Core sees them. The migrations make them; a test holds the two together.
+
+Every key starts with `stream_id`. The read model's tables are named without their prefix by those who write rows.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import Column, ColumnElement, Integer, LargeBinary, MetaData, Table, Text
+
+metadata = MetaData()
+
+streams = Table(
+    "log_streams",
+    metadata,
+    Column("stream_id", Integer, primary_key=True),
+    Column("uuid", LargeBinary),
+    Column("name", Text),
+    Column("created_at", Integer),
+    Column("last_seq", Integer),
+    Column("head_hash", LargeBinary),
+    Column("parent", Text),
+    Column("parent_seq", Integer),
+    Column("stale", Text),
+    Column("projection", Integer),
+)
+
+event_types = Table(
+    "log_event_types",
+    metadata,
+    Column("type_id", Integer, primary_key=True),
+    Column("dialect", Text),
+    Column("layer", Text),
+    Column("kind", Text),
+    Column("framing", Text),
+    Column("encoding", Text),
+)
+
+origins = Table(
+    "log_origins",
+    metadata,
+    Column("stream_id", Integer, primary_key=True),
+    Column("origin_id", Integer, primary_key=True, autoincrement=False),
+    Column("run_id", Text),
+    Column("parent_run_id", Text),
+    Column("name", Text),
+)
+
+events = Table(
+    "log_events",
+    metadata,
+    Column("stream_id", Integer, primary_key=True),
+    Column("seq", Integer, primary_key=True, autoincrement=False),
+    Column("event_id", LargeBinary),
+    Column("type_id", Integer),
+    Column("origin_id", Integer),
+    Column("source_id", Text),
+    Column("occurred_at", Integer),
+    Column("arrived_at", Integer),
+    Column("recorded_at", Integer),
+    Column("body", LargeBinary),
+    Column("frame", LargeBinary),
+    Column("cuts", LargeBinary),
+    Column("meta", LargeBinary),
+    Column("codec", Integer),
+    Column("redacted", Text),
+    Column("salt", LargeBinary),
+    Column("body_hash", LargeBinary),
+    Column("hash", LargeBinary),
+    Column("version", Integer),
+    Column("erased", Integer),
+)
+
+captures = Table(
+    "log_captures",
+    metadata,
+    Column("stream_id", Integer, primary_key=True),
+    Column("capture", Integer, primary_key=True, autoincrement=False),
+    Column("source", Text),
+    Column("format", Text),
+    Column("bytes", Integer),
+    Column("digest", LargeBinary),
+    Column("first_seq", Integer),
+    Column("last_seq", Integer),
+    Column("complete", Integer),
+    Column("recorded_at", Integer),
+)
+
+snapshots = Table(
+    "log_snapshots",
+    metadata,
+    Column("stream_id", Integer, primary_key=True),
+    Column("reading", Text, primary_key=True),
+    Column("seq", Integer, primary_key=True, autoincrement=False),
+    Column("projection", Integer),
+    Column("body", LargeBinary),
+)
+
+READ_MODEL: dict[str, Table] = {}
+"""The read model's tables by the name that projections use."""
+
+
+def _read_model(name: str, keys: str, texts: str, integers: str = "", blobs: str = "", clock: str | None = None) -> None:
+    """Declares `rm_<name>`. `keys` in order, `text:` before those that are text; `clock` says at which event a row is."""
+    columns: list[Column[int] | Column[str] | Column[bytes]] = [Column("stream_id", Integer, primary_key=True)]
+    for key in keys.split():
+        kind, _, plain = key.rpartition(":")
+        columns.append(Column(plain, Text if kind else Integer, primary_key=True, autoincrement=False))
+    columns += [Column(column, Text) for column in texts.split()]
+    columns += [Column(column, Integer) for column in integers.split()]
+    columns += [Column(column, LargeBinary) for column in blobs.split()]
+    READ_MODEL[name] = Table(f"rm_{name}", metadata, *columns, info={"clock": clock})
+
+
+_read_model(
+    "runs",
+    "text:run_id",
+    "layer parent_run_id kind name tags metadata status error serves",
+    "first_seq last_seq",
+    clock="first_seq",
+)
+_read_model(
+    "messages",
+    "text:message_ref",
+    "layer run_id message_id role model finish_reason text",
+    "choice first_seq last_seq input_tokens output_tokens closed superseded",
+    clock="first_seq",
+)
+_read_model("message_pieces", "text:message_ref seq ordinal", "text", clock="seq")
+_read_model("message_states", "text:message_ref", "", "closed_seq", "body", clock="closed_seq")
+_read_model(
+    "tool_call_chunks",
+    "seq ordinal",
+    "layer run_id message_ref call_ref call_id name args",
+    "choice call_index",
+    clock="seq",
+)
+_read_model(
+    "tool_calls",
+    "text:call_ref",
+    "layer run_id message_ref call_id name args args_state executor source",
+    "choice position call_index first_seq last_seq legacy",
+    clock="first_seq",
+)
+_read_model(
+    "tool_messages",
+    "seq ordinal",
+    "tool_call_id name content status artifact message_id additional_kwargs response_metadata source run_id executor",
+    "content_is_json",
+    clock="seq",
+)
+_read_model(
+    "pairings", "position", "call_ref call_id name status answer_status executor", "call_seq answer_seq", clock=None
+)
+_read_model("findings", "seq ordinal", "rule severity run_id call_id detail", clock="seq")
+
+
+def order_of(table: Table) -> list[ColumnElement[object]]:
+    """The columns that put a stream's rows in order: the table's clock first, then its key."""
+    clock = table.info["clock"]
+    keys = [column for column in table.primary_key.columns if column.name not in ("stream_id", clock)]
+    return [*([table.c[clock]] if clock is not None else []), *keys]

@@ -1,0 +1,134 @@
+"""Which answer belongs to which call, over histories that repeat, ids that repeat and ids that are missing."""
+
+from __future__ import annotations
+
+from recorder.deltas import HistoryAnswer, HistoryCall
+from recorder.projections.pairing import Pairings
+
+
+def call(id: str | None, name: str = "get", args: str = "{}") -> HistoryCall:
+    return HistoryCall(id=id, name=name, args=args)
+
+
+def answer(id: str | None, content: str = "ok", *, name: str | None = None, status: str = "success") -> HistoryAnswer:
+    return HistoryAnswer(tool_call_id=id, content=content, name=name, status=status)
+
+
+def shown(pairings: Pairings) -> list[tuple[str | None, str, int | None]]:
+    return [(row.call_id, row.status, row.answer_seq) for row in pairings.rows]
+
+
+def streamed(pairings: Pairings, ref: str, id: str | None, seq: int, name: str = "get", args: str = "{}") -> None:
+    pairings.call(ref, id, name, seq, "client")
+    pairings.call_finished(ref, args)
+
+
+def test_an_answer_goes_to_its_call() -> None:
+    pairings = Pairings()
+    streamed(pairings, "1:0", "a", 1)
+    streamed(pairings, "1:1", "b", 1)
+    pairings.answer(5, "t1", answer("b"))
+    pairings.answer(6, "t2", answer("a", status="error"))
+    assert shown(pairings) == [("a", "error", 6), ("b", "answered", 5)]
+
+
+def test_ids_are_compared_byte_for_byte() -> None:
+    pairings = Pairings()
+    streamed(pairings, "1:0", "call_A", 1)
+    pairings.answer(2, "t", answer("call_a"))
+    assert shown(pairings) == [("call_A", "open", None), ("call_a", "orphan", 2)]
+
+
+def test_a_history_sent_again_is_no_second_answer() -> None:
+    pairings = Pairings()
+    streamed(pairings, "1:0", "a", 1)
+    history = [call("a"), answer("a")]
+    for seq in (5, 9, 13):
+        pairings.restated(seq, "r", history)
+    assert shown(pairings) == [("a", "answered", 5)]
+
+
+def test_a_call_first_seen_in_a_history_is_known() -> None:
+    pairings = Pairings()
+    calls, answers = pairings.restated(3, "r", [call("a"), answer("a"), call("b")])
+    assert [each.id for each, _ in calls] == ["a", "b"]
+    assert [each.tool_call_id for each, _ in answers] == ["a"]
+    pairings.restated(7, "r", [call("a"), answer("a"), call("b"), answer("b")])
+    assert shown(pairings) == [("a", "answered", 3), ("b", "answered", 7)]
+
+
+def test_two_conversations_that_use_the_same_id_are_two_calls() -> None:
+    pairings = Pairings()
+    streamed(pairings, "1:0", "0", 1, args='{"x":1}')
+    pairings.restated(2, "r", [call("0", args='{"x":1}'), answer("0", "one")])
+    streamed(pairings, "3:0", "0", 3, args='{"x":2}')
+    pairings.restated(4, "r", [call("0", args='{"x":2}'), answer("0", "two")])
+    assert shown(pairings) == [("0", "answered", 2), ("0", "answered", 4)]
+
+
+def test_an_id_used_twice_in_one_conversation_pairs_by_order() -> None:
+    pairings = Pairings()
+    streamed(pairings, "1:0", "0", 1, args='{"x":1}')
+    pairings.restated(2, "r", [call("0", args='{"x":1}'), answer("0", "one")])
+    streamed(pairings, "3:0", "0", 3, args='{"x":2}')
+    both = [call("0", args='{"x":1}'), answer("0", "one"), call("0", args='{"x":2}'), answer("0", "two")]
+    pairings.restated(4, "r", both)
+    assert shown(pairings) == [("0", "answered", 2), ("0", "answered", 4)]
+
+
+def test_calls_without_ids_pair_by_name_and_order() -> None:
+    pairings = Pairings()
+    streamed(pairings, "1:0", None, 1, "get")
+    streamed(pairings, "1:1", None, 1, "put")
+    pairings.restated(
+        2, "r", [call(None, "get"), call(None, "put"), answer(None, name="get"), answer(None, name="put")]
+    )
+    assert [(row.name, row.status) for row in pairings.rows] == [("get", "answered"), ("put", "answered")]
+
+
+def test_a_second_answer_is_a_duplicate_once() -> None:
+    pairings = Pairings()
+    streamed(pairings, "1:0", "a", 1)
+    for seq in (2, 3):
+        pairings.restated(seq, "r", [call("a"), answer("a", "one"), answer("a", "two")])
+    assert shown(pairings) == [("a", "answered", 2), ("a", "duplicate", 2)]
+
+
+def test_the_same_tool_end_delivered_twice_is_one_answer() -> None:
+    pairings = Pairings()
+    streamed(pairings, "1:0", "a", 1)
+    assert pairings.answer(2, "t1", answer("a")).new
+    assert not pairings.answer(3, "t1", answer("a")).new
+    assert pairings.answer(4, "t2", answer("a")).new
+    assert shown(pairings) == [("a", "answered", 2), ("a", "duplicate", 4)]
+
+
+def test_an_answer_without_a_call_is_an_orphan_once() -> None:
+    pairings = Pairings()
+    for seq in (2, 3):
+        pairings.restated(seq, "r", [answer("ghost")])
+    assert shown(pairings) == [("ghost", "orphan", 2)]
+
+
+def test_a_raising_tool_leaves_its_call_failed_until_a_message_comes() -> None:
+    pairings = Pairings()
+    streamed(pairings, "1:0", "a", 1)
+    pairings.failed("a")
+    assert shown(pairings) == [("a", "failed", None)]
+    pairings.restated(4, "r", [call("a"), answer("a", "Error", status="error")])
+    assert shown(pairings) == [("a", "error", 4)]
+
+
+def test_a_call_whose_message_was_started_over_waits_no_longer() -> None:
+    pairings = Pairings()
+    pairings.call("1:0", "a", "get", 1, "client")
+    pairings.call_superseded("1:0")
+    pairings.answer(2, "t", answer("a"))
+    assert shown(pairings) == [("a", "superseded", None), ("a", "orphan", 2)]
+
+
+def test_a_history_that_lost_its_calls_still_answers_the_latest_ones() -> None:
+    pairings = Pairings()
+    streamed(pairings, "1:0", "a", 1)
+    pairings.restated(2, "r", [answer("a")])
+    assert shown(pairings) == [("a", "answered", 2)]
