@@ -13,7 +13,7 @@ import pytest
 
 REPOSITORY = Path(__file__).parents[1]
 CASSETTES = REPOSITORY / "cassettes"
-BY_LIBRARIES = {"agent.jsonl", "agent.yaml", "seed003.jsonl", "made_with.json"}
+BY_LIBRARIES = {"agent.jsonl", "weather-agent.yaml", "seed003.jsonl", "made_with.json"}
 SHIPPED = sorted(path.name for path in CASSETTES.iterdir() if path.name != "README.md")
 
 

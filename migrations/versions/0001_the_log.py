@@ -216,9 +216,7 @@ STREAM_TRIGGERS = (
 
 def iso(column: str) -> str:
     """SQL that spells microseconds since the epoch as `recorder.events.clock.to_text` does; NULL stays NULL."""
-    return (
-        f"strftime('%Y-%m-%dT%H:%M:%S', {column} / 1000000, 'unixepoch') || printf('.%06dZ', {column} % 1000000)"
-    )
+    return f"strftime('%Y-%m-%dT%H:%M:%S', {column} / 1000000, 'unixepoch') || printf('.%06dZ', {column} % 1000000)"
 
 
 VIEWS = (

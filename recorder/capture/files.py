@@ -155,7 +155,7 @@ class _FileCapture:
                 first_seq=receipt.first_seq,
                 last_seq=receipt.last_seq,
             )
-            transaction.save_capture(self._writer.head, capture)
+            transaction.save_capture(self._writer.required_head, capture)
         self._last = receipt.last_seq
         self._stored += len(events)
         if self._progress is not None:
@@ -185,7 +185,7 @@ def _capture_cassette(ledger: Ledger, path: Path, stream: str, dialect: str | No
                     first_seq=receipt.first_seq,
                     last_seq=receipt.last_seq,
                 )
-                transaction.save_capture(writer.head, capture)
+                transaction.save_capture(writer.required_head, capture)
     except (IdentityClash, Conflict):
         raise _other_bytes(path, stream) from None
     if receipt.status == "known" and len(events) < before:

@@ -147,7 +147,7 @@ class _PipeCapture:
                     first_seq=receipt.first_seq,
                     last_seq=receipt.last_seq,
                 )
-                transaction.save_capture(self._writer.head, capture)
+                transaction.save_capture(self._writer.required_head, capture)
             self._last = receipt.last_seq
             if self._progress is not None:
                 self._progress(self._last, self._bytes)

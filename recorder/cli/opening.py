@@ -13,5 +13,5 @@ def ledger(database: str | None, *, write: bool = False) -> Ledger:
     from recorder.ledger import Ledger
     from recorder.store.location import default_database
 
-    place = database if database is not None else str(default_database(create_folder=write))
+    place = database if database is not None else default_database(create_folder=write)
     return Ledger.open(place, create=write, readonly=not write)

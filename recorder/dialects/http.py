@@ -1,7 +1,7 @@
 """What is common to all exchanges: the request, the head and the end around a dialect's frames.
 
 An exchange is a run. Its events carry a JSON object in `meta`: `http.request` has `method` and `url` (and the request's
-body as its body), `http.response` has `status`, `http.error` has `error` (else its body is the text), `http.end` nothing.
+body as its body), `http.response` has `status`, `http.error` has `error` (else its body is the text).
 A raw dump has none of these: there the run begins with the first event and ends with the dialect's own terminator.
 """
 

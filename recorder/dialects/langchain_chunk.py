@@ -13,8 +13,8 @@ def chunk_tool_call_chunks(kwargs: dict[str, Any], run_id: str) -> list[ToolCall
 
     `kwargs` are a message's fields: a `dumpd` object, its `kwargs`, a `model_dump`. Explicit chunks come first; without
     any calls the raw ones in `additional_kwargs` count (one malformed call among them, and LangChain takes none); else
-    the parsed and the invalid calls are written back as chunks without an index. Never raises; an item that is no
-    object, which the library refuses, is left out.
+    the parsed and the invalid calls are written back as chunks without an index. An item that is no object is left out;
+    the library refuses it. Raises `RecursionError` where parsed arguments are nested too deeply.
     """
     if "lc" in kwargs and isinstance(kwargs.get("kwargs"), dict):
         kwargs = kwargs["kwargs"]

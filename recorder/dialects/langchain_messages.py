@@ -84,7 +84,7 @@ def tool_call_chunks_of(run_id: str, kwargs: dict[str, Any]) -> list[ToolCallChu
     return [
         ToolCallChunk(
             run_id=run_id,
-            index=chunk.index if isinstance(chunk.index, int | str) else index_of(chunk.index),
+            index=_index(chunk.index),
             id=id_of(chunk.id),
             name=text_of(chunk.name),
             args=arguments_of(chunk.args),
@@ -198,6 +198,11 @@ def tool_message_of(run_id: str, fields: dict[str, Any]) -> ToolMessage:
         additional_kwargs=answer.additional_kwargs,
         response_metadata=answer.response_metadata,
     )
+
+
+def _index(index: object) -> int | str | None:
+    """As it was sent; pydantic takes true for 1."""
+    return int(index) if isinstance(index, int) else index_of(index)
 
 
 def _call(source: dict[str, Any], args: Any) -> dict[str, Any]:

@@ -39,8 +39,8 @@ def recognises(value: Any, event_name: str | None) -> bool:
     del event_name
     if not isinstance(value, dict):
         return False
-    if isinstance(kind := value.get("object"), str) and kind.startswith("chat.completion"):
-        return True
+    if isinstance(kind := value.get("object"), str) and kind:
+        return kind.startswith("chat.completion")
     choices = value.get("choices")
     if not isinstance(choices, list):
         return False

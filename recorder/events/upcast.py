@@ -19,6 +19,8 @@ def upcast(event: Event) -> Event:
     while event.version != ENVELOPE_VERSION:
         step = STEPS.get(event.version)
         if step is None:
-            raise Corrupt(f"event {event.seq} has version {event.version}, which this program does not know: upgrade recorder")
+            raise Corrupt(
+                f"event {event.seq} has version {event.version}, which this program does not know: upgrade recorder"
+            )
         event = step(event)
     return event

@@ -12,7 +12,7 @@ from recorder.errors import OutOfRange, UnknownStream
 from recorder.events import Event
 from recorder.ledger import snapshots
 from recorder.ledger.projector import VERSION, Projector
-from recorder.ledger.state import ClosedParts, State, in_order, pairing_rows
+from recorder.ledger.state import ClosedParts, State, closed_message, in_order, known_tool_message, pairing_rows
 from recorder.ledger.writer import StreamWriter, rebuild
 from recorder.projections import render
 from recorder.projections.fold import Gathering
@@ -50,20 +50,14 @@ class Ledger:
 
     def head(self, stream: str) -> StreamHead:
         """The stream of that name; `latest` is the one that was appended to last. Raises `UnknownStream`."""
-        try:
-            return self.store.head(stream)
-        except UnknownStream:
-            latest = self.store.latest() if stream == "latest" else None
-            if latest is None:
-                raise
-            return latest
+        found = self.store.find(stream)
+        if found is None and stream == "latest":
+            found = self.store.latest()
+        return found if found is not None else self.store.head(stream)
 
     def find(self, stream: str) -> StreamHead | None:
         """The stream of exactly that name, None where there is none."""
-        try:
-            return self.store.head(stream)
-        except UnknownStream:
-            return None
+        return self.store.find(stream)
 
     def events(self, stream: str, first: int = 1, last: int | None = None) -> Iterator[Event]:
         """Events `first` to `last` (both included; None: to the end), read in small batches."""
@@ -115,8 +109,8 @@ class Ledger:
         open_state, pairings = base
         closed = ClosedParts()
         until = open_state.fold.at
-        closed.messages = self.store.closed_messages(head, until)
-        closed.tool_messages = self.store.tool_messages(head, until)
+        closed.messages = [closed_message(row) for row in self.store.rows(head, "message_states", until=until)]
+        closed.tool_messages = [known_tool_message(row) for row in self.store.rows(head, "tool_messages", until=until)]
         projector = Projector(open_state=open_state, pairings=pairings, observer=closed)
         projector.advance(self.store.events(head, until + 1, at))
         return self._state(head, at, "default", projector, closed)

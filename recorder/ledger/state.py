@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct
 
 from recorder.deltas import HistoryAnswer
+from recorder.events import jsontext
 from recorder.projections import render
 from recorder.projections.messages import Message
 from recorder.projections.observer import Silent
@@ -51,6 +53,31 @@ class ClosedParts(Silent):
         self, seq: int, ordinal: int, answer: HistoryAnswer, source: str, run_id: str, executor: str
     ) -> None:
         self.tool_messages.append(render.tool_message(seq, answer, source, run_id, executor))
+
+
+def closed_message(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A closed message as the read model keeps it."""
+    message: dict[str, Any] = jsontext.decode(row["body"])
+    return message
+
+
+def known_tool_message(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A tool message of the read model, in the contract's shape."""
+    content, artifact = row["content"], row["artifact"]
+    return {
+        "tool_call_id": row["tool_call_id"],
+        "name": row["name"],
+        "content": jsontext.decode(content.encode()) if row["content_is_json"] else content,
+        "artifact": None if artifact is None else jsontext.decode(artifact.encode()),
+        "status": row["status"],
+        "id": row["message_id"],
+        "additional_kwargs": jsontext.decode(row["additional_kwargs"].encode()),
+        "response_metadata": jsontext.decode(row["response_metadata"].encode()),
+        "seq": row["seq"],
+        "source": row["source"],
+        "run_id": row["run_id"],
+        "executor": row["executor"],
+    }
 
 
 def in_order(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:

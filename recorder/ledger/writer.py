@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from recorder.errors import UnknownStream
 from recorder.events import Event, NewEvent
 from recorder.events.ids import new_stream_uuid
 from recorder.ledger import snapshots
@@ -29,6 +30,13 @@ class StreamWriter:
         self._parent = parent
         self._parent_seq = parent_seq
         self._projector: RowProjector | None = None
+
+    @property
+    def required_head(self) -> StreamHead:
+        """The stream; there must be one."""
+        if self.head is None:
+            raise UnknownStream(f"stream {self.stream!r} is not made yet")
+        return self.head
 
     @property
     def last_seq(self) -> int:

@@ -2,7 +2,8 @@
 
 A change is a flat object that names what it is about: a message (`message`: its ref), a call (`call`), a run, a tool
 message, a pairing, a finding. Applied in order, the changes of events 1 to N give the raw arguments, the partly
-parsed value and the text of every call and message at N.
+parsed value and the text of every call and message at N. A call's `value` changes as `PartialJson.changes` says it,
+null standing for no value; before its first argument text a call reads as `{}`.
 """
 
 from __future__ import annotations
@@ -98,7 +99,6 @@ class ChangeCollector(Silent):
             self._add(
                 call=entry.ref, op="open", message=message.ref, index=entry.index, id=entry.id, executor=entry.executor
             )
-            self._add_value(entry.ref, [Change(op="set", path=(), value={})])
         if step.name:
             self._add(call=entry.ref, op="append", field="name", value=step.name)
         if step.args:

@@ -63,7 +63,7 @@ class MergedMessage(Struct):
         if chunk.response_metadata:
             metadata = chunk.response_metadata
             self._try("response_metadata", lambda undo: add_object(self.metadata_node, metadata, undo))
-        if chunk.usage is not None:
+        if chunk.usage:
             self._try("usage", lambda _: self._add_usage(chunk.usage))
         self.message_id = better_id(self.message_id, chunk.message_id)
         self.position = "last" if "last" in (self.position, chunk.position) else None

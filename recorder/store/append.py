@@ -6,7 +6,8 @@ Salt, hashes and numbers are given here, behind the stream's lock, so that the c
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from operator import attrgetter
 
 from msgspec import Struct, structs
 from sqlalchemy import Connection, select
@@ -15,9 +16,8 @@ from recorder.errors import BadInput, Conflict, IdentityClash
 from recorder.events import ENVELOPE_VERSION, Event, NewEvent, clock, jsontext
 from recorder.events.chain import SALT_BYTES, content_hash, link
 from recorder.store import tables
-from recorder.store.backend import Backend, Row
+from recorder.store.backend import RARE, Backend, Row
 from recorder.store.interning import Interner
-from recorder.store.reading import RAW
 from recorder.store.shapes import Receipt, StreamHead
 
 LAST_MOMENT = 253_402_300_799_999_999
@@ -123,57 +123,56 @@ def _store(
     recorded_at = clock.now()
     salts = os.urandom(SALT_BYTES * len(events))
     stream_id, uuid, previous = head.stream_id, head.uuid, head.head_hash
-    for place, (seq, given) in enumerate(_sound(events, head.last_seq)):
+    plain = not any(map(_has_rare, events))
+    for place, given in enumerate(events):
+        seq = head.last_seq + place + 1
+        event = _sound(given)
         salt = salts[place * SALT_BYTES : (place + 1) * SALT_BYTES]
-        body_hash = content_hash(salt, given)
+        body_hash = content_hash(salt, event)
         try:
-            previous = link(previous, uuid, seq, recorded_at, given, body_hash, ENVELOPE_VERSION)
-            event = given
-        except UnicodeEncodeError:
-            event = _without_lone_surrogates(given)
             previous = link(previous, uuid, seq, recorded_at, event, body_hash, ENVELOPE_VERSION)
-        type_id, origin_id = interner.type_of(event), interner.origin_of(stream_id, event)
-        rows.append(
-            (
-                stream_id,
-                seq,
-                event.event_id,
-                type_id,
-                origin_id,
-                event.source_id,
-                event.occurred_at,
-                event.arrived_at,
-                recorded_at,
-                event.body,
-                event.frame,
-                event.cuts,
-                event.meta,
-                RAW,
-                event.redacted,
-                salt,
-                body_hash,
-                previous,
-                ENVELOPE_VERSION,
-                0,
-            )
+        except UnicodeEncodeError:
+            event = _without_lone_surrogates(event)
+            previous = link(previous, uuid, seq, recorded_at, event, body_hash, ENVELOPE_VERSION)
+        row: Row = (
+            stream_id,
+            seq,
+            event.event_id,
+            interner.type_of(event),
+            interner.origin_of(stream_id, event),
+            event.arrived_at,
+            recorded_at,
+            event.body,
+            salt,
+            body_hash,
+            previous,
+            ENVELOPE_VERSION,
         )
+        rows.append(row if plain else (*row, *_rare(event)))
         made.append(_event(event, seq, recorded_at, salt, body_hash, previous))
     backend.insert_events(connection, rows)
     backend.grow_head(connection, stream_id, made[-1].seq, previous)
     return made
 
 
-def _sound(events: Iterable[NewEvent], last_seq: int) -> Iterable[tuple[int, NewEvent]]:
-    """The events with their numbers, and with an envelope that the views can show.
+_rare = attrgetter(*RARE)
+_NONE = (None,) * len(RARE)
+
+
+def _has_rare(event: NewEvent) -> bool:
+    return bool(_rare(event) != _NONE)
+
+
+def _sound(event: NewEvent) -> NewEvent:
+    """The event with an envelope that the views can show.
 
     A body that is called text and is none becomes binary; a source's time outside 1970 to 9999 is no time.
     """
-    for seq, event in enumerate(events, last_seq + 1):
-        if event.encoding == "utf-8" and not event.body.isascii() and not _is_text(event.body):
-            event = structs.replace(event, encoding="binary")
-        if event.occurred_at is not None and not 0 <= event.occurred_at <= LAST_MOMENT:
-            event = structs.replace(event, occurred_at=None)
-        yield seq, event
+    if event.encoding == "utf-8" and not event.body.isascii() and not _is_text(event.body):
+        event = structs.replace(event, encoding="binary")
+    if event.occurred_at is not None and not 0 <= event.occurred_at <= LAST_MOMENT:
+        event = structs.replace(event, occurred_at=None)
+    return event
 
 
 def _is_text(body: bytes) -> bool:

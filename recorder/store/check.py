@@ -8,7 +8,7 @@ from recorder.store.store import Store
 
 def check_store(store: Store) -> list[str]:
     """What is damaged, and what will hurt one day: a line each, none where all is well."""
-    found = store.backend.problems()
+    found = store.problems()
     if store.schema_version < SCHEMA:
         found.append(f"schema {store.schema_version} is older than this program's {SCHEMA}: run rec db upgrade")
     return found

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from typing import Any
 
-from sqlalchemy import Connection, Row, func, select, tuple_
+from sqlalchemy import Connection, Table, func, select, tuple_
 
 from recorder.errors import Corrupt
 from recorder.events import Event, jsontext
 from recorder.events.upcast import upcast
 from recorder.store import tables
+from recorder.store.backend import Backend
 from recorder.store.shapes import Capture, StreamHead
 
 BATCH_ROWS = 500
@@ -57,6 +59,9 @@ _EVENTS = select(
 class Reads(ABC):
     """What a store and a transaction both answer. No read lasts longer than one batch."""
 
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+
     @abstractmethod
     def _read(self) -> AbstractContextManager[Connection]:
         """A connection to read with."""
@@ -65,12 +70,12 @@ class Reads(ABC):
         """All streams, the oldest first."""
         with self._read() as connection:
             rows = connection.execute(select(tables.streams).order_by(tables.streams.c.stream_id))
-            return [_head(row) for row in rows]
+            return [StreamHead(**row._mapping) for row in rows]
 
     def find(self, name: str) -> StreamHead | None:
         """The stream of that name, or None."""
         with self._read() as connection:
-            return find_head(connection, name)
+            return self._backend.head_by_name(connection, jsontext.clean(name))
 
     def latest(self) -> StreamHead | None:
         """The stream that was appended to last (an empty one counts from when it was made), or None."""
@@ -80,7 +85,7 @@ class Reads(ABC):
         with self._read() as connection:
             newest = select(tables.streams).order_by(when.desc(), streams.stream_id.desc()).limit(1)
             row = connection.execute(newest).first()
-            return _head(row) if row is not None else None
+            return StreamHead(**row._mapping) if row is not None else None
 
     def events(
         self, head: StreamHead, first: int = 1, last: int | None = None, *, as_stored: bool = False
@@ -91,18 +96,18 @@ class Reads(ABC):
         gap, or for an event that this program cannot read.
         """
         end = head.last_seq if last is None else last
-        wanted = first
+        wanted = max(first, 1)
         while wanted <= end:
             batch = self._batch(head, wanted, end)
+            if not batch and wanted > head.last_seq:
+                return
             for event in batch:
-                if event.seq != wanted and wanted > first:
+                if event.seq != wanted:
                     break
                 yield event if as_stored else upcast(event)
-                wanted = event.seq + 1
+                wanted += 1
             if not batch or batch[-1].seq >= wanted:
-                if wanted <= min(end, head.last_seq):
-                    raise Corrupt(f"stream {head.name!r} lacks event {wanted}: run rec verify")
-                return
+                raise Corrupt(f"stream {head.name!r} lacks event {wanted}: run rec verify")
 
     def _batch(self, head: StreamHead, first: int, last: int) -> list[Event]:
         batch, size = [], 0
@@ -152,7 +157,7 @@ class Reads(ABC):
 
     def rows(
         self, head: StreamHead, table: str, *, until: int | None = None, equal: Mapping[str, object] | None = None
-    ) -> Iterator[dict[str, object]]:
+    ) -> Iterator[dict[str, Any]]:
         """Rows of a read model's table as dicts, in the order of their events, read in batches.
 
         `until`: only rows of events up to that one; `equal`: only rows with these values. Raises `ValueError` for a
@@ -179,8 +184,37 @@ class Reads(ABC):
                 return
             page = wanted.where(tuple_(*order) > tuple(batch[-1][column.key] for column in order))
 
+    def closed_messages(self, head: StreamHead, until: int) -> list[dict[str, Any]]:
+        """The messages that had closed by event `until`, as the projections rendered them, in the order of closing."""
+        return [jsontext.decode(row["body"]) for row in self.rows(head, "message_states", until=until)]
 
-def read_model_table(name: str) -> tables.Table:
+    def tool_messages(self, head: StreamHead, until: int) -> list[dict[str, Any]]:
+        """The tool messages up to event `until` in the contract's shape, in order."""
+        return [_tool_message(row) for row in self.rows(head, "tool_messages", until=until)]
+
+
+def _tool_message(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "tool_call_id": row["tool_call_id"],
+        "name": row["name"],
+        "content": _json(row["content"]) if row["content_is_json"] else row["content"],
+        "artifact": _json(row["artifact"]),
+        "status": row["status"],
+        "id": row["message_id"],
+        "additional_kwargs": _json(row["additional_kwargs"]),
+        "response_metadata": _json(row["response_metadata"]),
+        "seq": row["seq"],
+        "source": row["source"],
+        "run_id": row["run_id"],
+        "executor": row["executor"],
+    }
+
+
+def _json(text: str | None) -> Any:
+    return None if text is None else jsontext.decode(text.encode())
+
+
+def read_model_table(name: str) -> Table:
     """The read model's table of that name, without its prefix. Raises `ValueError`."""
     try:
         return tables.READ_MODEL[name]
@@ -188,29 +222,12 @@ def read_model_table(name: str) -> tables.Table:
         raise ValueError(f"the read model has no table {name}") from None
 
 
-def find_head(connection: Connection, name: str) -> StreamHead | None:
-    """The stream of that name, or None."""
-    row = connection.execute(select(tables.streams).where(tables.streams.c.name == jsontext.clean(name))).first()
-    return _head(row) if row is not None else None
-
-
-def head_of(connection: Connection, stream_id: int) -> StreamHead | None:
-    """The stream with that key, locked where the database locks rows, or None."""
-    row = connection.execute(select(tables.streams).where(tables.streams.c.stream_id == stream_id).with_for_update())
-    found = row.first()
-    return _head(found) if found is not None else None
-
-
-def _head(row: Row[tuple[object, ...]]) -> StreamHead:
-    return StreamHead(**row._mapping)
-
-
-def _event(row: Row[tuple[object, ...]]) -> Event:
-    values = list(row)
-    if values.pop() != RAW:
+def _event(row: Sequence[Any]) -> Event:
+    *values, codec = row
+    if codec != RAW:
         raise Corrupt(f"event {row[0]} is stored in a way that this program does not know: upgrade recorder")
-    values[22] = bool(values[22])
-    return Event(**dict(zip(_FIELDS, values, strict=True)))
+    fields = dict(zip(_FIELDS, values, strict=True))
+    return Event(**{**fields, "erased": bool(fields["erased"])})
 
 
 _FIELDS = tuple(_EVENTS.selected_columns.keys()[:-1])

@@ -46,6 +46,9 @@ class Receipt(Struct, frozen=True, kw_only=True):
     """How many of the known ones were erased since: their bodies could not be compared."""
 
 
+_Digest = bytes
+
+
 class Capture(Struct, frozen=True, kw_only=True):
     """How much of a source is in the stream: what tells the same file, a longer one and another one apart."""
 
@@ -54,7 +57,7 @@ class Capture(Struct, frozen=True, kw_only=True):
     format: str
     bytes: int
     """Bytes of the source read so far."""
-    digest: bytes
+    digest: _Digest
     """SHA-256 over these bytes."""
     first_seq: int
     last_seq: int

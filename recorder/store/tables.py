@@ -5,6 +5,8 @@ Every key starts with `stream_id`. The read model's tables are named without the
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import Column, ColumnElement, Integer, LargeBinary, MetaData, Table, Text
 
 metadata = MetaData()
@@ -99,9 +101,11 @@ READ_MODEL: dict[str, Table] = {}
 """The read model's tables by the name that projections use."""
 
 
-def _read_model(name: str, keys: str, texts: str, integers: str = "", blobs: str = "", clock: str | None = None) -> None:
-    """Declares `rm_<name>`. `keys` in order, `text:` before those that are text; `clock` says at which event a row is."""
-    columns: list[Column[int] | Column[str] | Column[bytes]] = [Column("stream_id", Integer, primary_key=True)]
+def _read_model(
+    name: str, keys: str, texts: str, integers: str = "", blobs: str = "", clock: str | None = None
+) -> None:
+    """Declares `rm_<name>`. `keys` in order, `text:` before a text; `clock` tells at which event a row is."""
+    columns: list[Column[Any]] = [Column("stream_id", Integer, primary_key=True)]
     for key in keys.split():
         kind, _, plain = key.rpartition(":")
         columns.append(Column(plain, Text if kind else Integer, primary_key=True, autoincrement=False))

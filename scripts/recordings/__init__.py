@@ -15,7 +15,7 @@ FILES: dict[str, Callable[[], bytes]] = {
     "thinking.sse": wire.thinking,
     "truncated.sse": wire.truncated,
     "agent.jsonl": agent.jsonl,
-    "agent.yaml": cassette.yaml,
+    "weather-agent.yaml": cassette.yaml,
     "weather-js.sse": langchain_js.sse,
 }
 

@@ -41,7 +41,7 @@ TOOL: ChatCompletionToolParam = {
 def yaml() -> bytes:
     """Two exchanges: the first streams a call, the second brings the tool's result and streams the answer."""
     with tempfile.TemporaryDirectory() as folder, _server() as base_url:
-        path = Path(folder, "agent.yaml")
+        path = Path(folder, "weather-agent.yaml")
         recorder = vcr.VCR(
             record_mode="all", before_record_request=_without_headers, before_record_response=_without_response_headers
         )

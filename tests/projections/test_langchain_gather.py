@@ -83,6 +83,16 @@ def test_every_prefix_of_random_chunks_is_what_langchain_adds_up(chunks: list[di
         pytest.param([[("", 0, "f", None)], [("c1", 0, "f", "{}")]], id="id-comes-later-and-name-repeats"),
         pytest.param([[(None, 0, "f", "{"), (None, 0, None, "}")]], id="two-in-the-first-message"),
         pytest.param([[], [(None, 0, "f", "{"), (None, 0, None, "}")]], id="two-in-a-later-message"),
+        pytest.param(
+            [[(None, 0, "f", "{"), ("c1", 0, "g", "{")], [("c1", 0, None, "}")]], id="nameless-id-stands-first"
+        ),
+        pytest.param(
+            [[("c1", 0, "f", "{"), ("", 0, "g", "{")], [("c1", 0, None, "}")]], id="nameless-id-stands-second"
+        ),
+        pytest.param([[("c1", 0, "f", "{"), ("c1", 0, "g", "{")], [("c1", 0, None, "}")]], id="twins-with-one-id"),
+        pytest.param(
+            [[("c1", 0, "f", "{"), (None, 0, "g", "{")], [(None, 0, None, "}")]], id="id-less-goes-to-the-first"
+        ),
         pytest.param([[("c1", 2, "f", "{}")], [("c0", 0, "g", "")]], id="order-of-arrival"),
     ],
 )
@@ -215,6 +225,15 @@ def test_a_state_resumed_from_a_snapshot_goes_on_alike() -> None:
         one.add(3, [chunk("}", index=0), chunk("]", index=1, id="c2")])
     assert chunks_of(resumed.entries) == chunks_of(gather.entries)
     assert [entry.seqs for entry in resumed.entries] == [entry.seqs for entry in gather.entries]
+
+
+def test_a_snapshot_in_json_goes_on_alike() -> None:
+    """What MessagePack refuses (a lone surrogate) is kept as JSON, where a key can only be text."""
+    gather = gathered([chunk("\ud83d", index=0, id="c1")], [chunk("", index=1)])
+    packed = json.dumps(msgspec.to_builtins(gather, str_keys=True))
+    resumed = msgspec.convert(json.loads(packed), LangChainGather)
+    (step,) = resumed.add(3, [chunk("\ude00", index=0)])
+    assert (step.opened, step.entry.ref, chunks_of([step.entry])[0]["args"]) == (False, "1:0", "\ud83d\ude00")
 
 
 def test_calls_are_read_as_far_as_they_go() -> None:

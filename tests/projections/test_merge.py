@@ -76,6 +76,7 @@ def test_the_id_is_the_one_that_the_library_picks(ids: list[str | None]) -> None
         ({"n": 5}, {"n": 5}, {"n": 5}),
         ({"n": 5}, {"n": 6}, {"n": 11}),
         ({"created": 5}, {"created": 6}, {"created": 6}),
+        ({"timestamp": 5}, {"timestamp": 6}, {"timestamp": 6}),
         ({"index": "lc_0"}, {"index": "lc_1"}, {"index": "lc_0"}),
         ({"a": None}, {"a": [1]}, {"a": [1]}),
         ({"a": [1]}, {"a": None}, {"a": [1]}),
@@ -125,6 +126,36 @@ def test_counts_nested_without_end_are_refused() -> None:
 )
 def test_content_keeps_the_left_type_and_may_lose_text(left: Any, right: Any, merged: Any) -> None:
     assert merge_content(left, right) == their_content(left, right) == merged
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "merged"),
+    [
+        ([{"index": 0, "id": ""}], [{"index": 0, "id": "a"}], [{"index": 0, "id": "a"}]),
+        ([{"index": 0, "id": "a"}], [{"index": 0, "id": ""}], [{"index": 0, "id": "a"}]),
+        ([{"index": 0, "id": "a"}], [{"index": 0, "id": "b"}], [{"index": 0, "id": "a"}, {"index": 0, "id": "b"}]),
+        ([{"index": "x"}], [{"index": "x"}], [{"index": "x"}, {"index": "x"}]),
+        (
+            [{"index": 0, "type": "text", "text": "a"}],
+            [{"index": 0, "type": "non_standard", "value": {"type": "q", "b": 1}}],
+            [{"index": 0, "type": "text", "text": "a", "extras": {"b": 1}}],
+        ),
+        (
+            [{"index": 0, "type": "non_standard", "value": {"type": "q", "b": "c"}}],
+            [{"index": 0, "type": "non_standard", "value": {"type": "q", "b": "d"}, "more": 1}],
+            [{"index": 0, "type": "non_standard", "value": {"type": "q", "b": "cd"}}],
+        ),
+    ],
+)
+def test_blocks_are_added_by_index_and_id(left: list[Any], right: list[Any], merged: list[Any]) -> None:
+    assert merge_lists(left, right) == their_lists(left, right) == merged
+
+
+def test_indexes_that_are_equal_but_of_two_types_are_refused() -> None:
+    left, right = {"index": True, "type": "non_standard"}, {"index": 1, "type": "non_standard", "value": {}}
+    for ours_or_theirs in (merge_lists, their_lists):
+        with pytest.raises(TypeError):
+            ours_or_theirs([left], [right])
 
 
 @given(objects, objects, objects)

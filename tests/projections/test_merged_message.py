@@ -52,10 +52,21 @@ def test_a_text_that_grew_before_is_cut_back_where_its_block_is_refused() -> Non
 def test_a_block_that_was_refused_leaves_no_index_behind() -> None:
     message = added(
         {"content": [{"index": 0, "n": 1}]},
+        {"content": [{"index": 0}]},
         {"content": [{"index": 1, "text": "a"}, {"index": 0, "n": "x"}]},
-        {"content": [{"index": 1, "text": "b"}]},
+        {"content": [{"index": 2, "text": "b"}]},
+        {"content": [{"index": 1, "text": "c"}]},
     )
-    assert message.content == [{"index": 0, "n": 1}, {"index": 1, "text": "b"}]
+    assert message.content == [{"index": 0, "n": 1}, {"index": 2, "text": "b"}, {"index": 1, "text": "c"}]
+
+
+def test_a_text_that_was_read_while_it_grew_is_cut_back_too() -> None:
+    def block(**fields: Any) -> dict[str, Any]:
+        return {"index": 0, "more": fields}
+
+    message = added({"content": [block(id="a")]}, {"content": [block(id="b")]}, {"content": [block(id="c")]})
+    message.add(MessageChunk(run_id="run", content=[block(id="d"), block(id="e"), block(id=5)]))
+    assert message.content == [block(id="abc")]
 
 
 def test_the_deltas_are_not_changed_by_what_is_added_to_them() -> None:

@@ -117,6 +117,7 @@ def test_every_beginning_has_the_librarys_value(text: str) -> None:
 def test_numbers_too_long_to_read_have_the_librarys_value(text: str) -> None:
     digits = text.rindex(LONG[1:]) + len(LONG) - 3
     assert compare(text, range(digits, len(text))).left_out == 0
+    assert compare(text, []).left_out == 0
 
 
 @pytest.mark.parametrize("opener", ["[", '{"a":'])
@@ -249,6 +250,8 @@ def test_applying_the_same_changes_twice_gives_two_independent_values() -> None:
     first.apply(changes)
     second.apply(changes)
     assert first.value == second.value == {"a": [1], "b": {"c": 2}}
+    assert first.value is not second.value
+    assert changes[0] == Change("set", (), {})
 
 
 def size(changes: list[Change]) -> int:

@@ -65,7 +65,7 @@ def test_lines_have_a_template() -> None:
     assert [template_of(frame, "x")[0] for frame in frames] == ["{body}\n", "{body}\r\n", "{body}\n", "{body}"]
 
 
-@pytest.mark.parametrize(("old", "new"), [(b"data: {", b"}\n\n"), (b"event: a\n", b"data: {}\n\n")])
+@pytest.mark.parametrize(("old", "new"), [(b"data: {", b"}\n\n"), (b"retry: 5\n", b"data: {}\n\n")])
 def test_a_continued_frame_keeps_its_new_bytes(old: bytes, new: bytes) -> None:
     reader = SseReader(old)
     (frame,) = reader.feed(new)

@@ -34,7 +34,7 @@ def path(database: Database = None) -> None:
     """
     from recorder.store.location import default_database, shown
 
-    print(shown(database if database is not None else str(default_database(create_folder=False))))
+    print(shown(database if database is not None else default_database(create_folder=False)))
 
 
 @db.command("upgrade")

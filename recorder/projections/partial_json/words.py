@@ -59,17 +59,11 @@ def read_word(word: str) -> Word:
 
 
 def may_grow(word: str) -> bool:
-    """Whether more text could still make all of `word` part of one number or literal."""
+    """False: no more text can make all of `word` part of one value. True says only that it looks as if it could."""
     match = WORD.match(word)
     if match is None:
         return word in _HALF_LITERALS
-    rest = word[match.end() :]
-    if not rest:
-        return True
-    number, fraction, exponent = match.groups()
-    if number is None or exponent or not _HALF_NUMBER.fullmatch(rest):
-        return False
-    return rest != "." or not fraction
+    return match.end() == len(word) or (match[1] is not None and bool(_HALF_NUMBER.fullmatch(word, match.end())))
 
 
 class OpenWord:

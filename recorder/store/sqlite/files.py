@@ -50,7 +50,9 @@ def inspect(path: Path, *, create: bool, readonly: bool) -> Found:
     if found.schema > SCHEMA:
         raise SchemaMismatch(f"{path} has schema {found.schema}, newer than this program's {SCHEMA}: upgrade recorder")
     if readonly and found.schema < SCHEMA:
-        raise SchemaMismatch(f"{path} has schema {found.schema}, older than this program's {SCHEMA}: run rec db upgrade")
+        raise SchemaMismatch(
+            f"{path} has schema {found.schema}, older than this program's {SCHEMA}: run rec db upgrade"
+        )
     return found
 
 

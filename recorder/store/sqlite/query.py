@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from recorder.errors import DatabaseUnusable, QueryRefused
+from recorder.errors import QueryRefused
 from recorder.events import jsontext
 from recorder.store.backend import Parameters
 from recorder.store.sqlite import faults
@@ -49,9 +49,7 @@ _DATABASE_FAULTS = {
 }
 
 
-def run_query(
-    place: str, shown: str, sql: str, parameters: Parameters
-) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
+def run_query(place: str, shown: str, sql: str, parameters: Parameters) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
     """Column names, and rows as they are read. Text that is not UTF-8 is shown with U+FFFD.
 
     Raises `QueryRefused` where the SQL is wrong or would do anything but read, `DatabaseUnusable`.
@@ -138,6 +136,3 @@ def _fault(error: BaseException, shown: str) -> BaseException:
         return QueryRefused("the query is refused: it would do more than read")
     line = " ".join(str(error).split())
     return QueryRefused(f"the query is refused: {line[:1].lower()}{line[1:]}")
-
-
-__all__ = ["DatabaseUnusable", "run_query"]

@@ -19,9 +19,14 @@ FIND_ORIGIN = (
     "SELECT origin_id FROM log_origins WHERE stream_id = ? AND coalesce(run_id, x'') = coalesce(?, x'') "
     "AND coalesce(parent_run_id, x'') = coalesce(?, x'') AND coalesce(name, x'') = coalesce(?, x'')"
 )
-INSERT_EVENT = (
-    f"INSERT INTO log_events ({', '.join(tables.events.c.keys())}) VALUES ({', '.join('?' * len(tables.events.c))})"
-)
+HEAD_BY_NAME = f"SELECT {', '.join(tables.streams.c.keys())} FROM log_streams WHERE name = ?"
+HEAD_BY_ID = f"SELECT {', '.join(tables.streams.c.keys())} FROM log_streams WHERE stream_id = ?"
+
+
+@lru_cache
+def insert_event(columns: Sequence[str]) -> str:
+    """Inserts one event; what is not named is NULL, or 0 for codec and erased."""
+    return f"INSERT INTO log_events ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
 
 
 @lru_cache(maxsize=256)

@@ -1,0 +1,21 @@
+"""The store: events on disk, append-only, and the rows that projections keep beside them.
+
+`open_store(path or URL)` gives a `Store`. Reading: `streams`, `head`, `find`, `latest`, `events`, `captures`,
+`last_capture`, `snapshot`, `rows`, and `query` for SQL of the user's own. Writing happens in a `Transaction`:
+
+    with store.transaction() as transaction:
+        head = transaction.head("weather") or transaction.create_stream("weather")
+        receipt = transaction.append(head, events, expected=head.last_seq)
+        transaction.write_rows(head, {"findings": [{"seq": 1, "ordinal": 0, "rule": "…"}]})
+
+A `StreamHead` is what a stream was when it was read; it names the stream to every other call, and an append goes by
+the stream as it is then. The store knows no projection: rows are plain mappings by table, snapshots are bytes. Nothing
+of SQLAlchemy or of one kind of database leaves this room; every error is one of `recorder.errors`.
+"""
+
+from recorder.store.opening import open_store
+from recorder.store.shapes import Capture, Receipt, StreamHead
+from recorder.store.store import Store
+from recorder.store.transaction import Transaction
+
+__all__ = ["Capture", "Receipt", "Store", "StreamHead", "Transaction", "open_store"]

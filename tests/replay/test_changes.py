@@ -1,0 +1,127 @@
+"""`--emit changes`: applied in order, the changes up to N give what the state at N shows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recorder.events import Event, jsontext
+from recorder.ledger.projector import Projector
+from recorder.projections.changes import ChangeCollector
+from recorder.projections.partial_json import INVALID, Change, Follower
+from tests.corpus import CORPUS, needs_corpus
+from tests.streams import CASSETTES, Folding, events_of
+
+RECORDINGS = sorted(path for path in CASSETTES.iterdir() if path.suffix in (".sse", ".jsonl"))
+
+
+class Applied:
+    """A reader of changes: texts, calls and pairings, from nothing but the JSON lines."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, str] = {}
+        self.calls: dict[str, dict[str, Any]] = {}
+        self.values: dict[str, Follower] = {}
+        self.pairings: dict[int, str] = {}
+
+    def apply(self, changes: list[dict[str, Any]]) -> None:
+        for change in changes:
+            op, field = change["op"], change.get("field")
+            if "call" in change:
+                self._call(change["call"], op, field, change)
+            elif "message" in change and op == "open":
+                self.texts[change["message"]] = ""
+            elif "message" in change and op == "append" and field == "text" and "block" not in change:
+                self.texts[change["message"]] += change["value"]
+            elif "pairing" in change:
+                self.pairings[change["pairing"]] = change["status"]
+
+    def _call(self, ref: str, op: str, field: str | None, change: dict[str, Any]) -> None:
+        if op == "open":
+            self.calls[ref] = {"name": None, "raw": "", "state": "open"}
+            self.values[ref] = Follower()
+        elif op == "state":
+            self.calls[ref]["state"] = change["state"]
+        elif field == "value":
+            path = tuple(change["path"])
+            value = INVALID if change["value"] is None and not path and op == "set" else change["value"]
+            self.values[ref].apply([Change(op=op, path=path, value=value)])  # type: ignore[arg-type]
+        elif field in ("name", "raw"):
+            self.calls[ref][field] = (self.calls[ref][field] or "") + change["value"]
+
+
+def hold(events: list[Event]) -> None:
+    collector = ChangeCollector()
+    projector = Projector(observer=collector)
+    applied, folding = Applied(), Folding()
+    for event in events:
+        projector.advance([event])
+        folding.advance(event)
+        applied.apply(json.loads(jsontext.encode(collector.take())))
+        state = folding.state
+        calls = {call["call_ref"]: call for message in state["messages"] for call in message["calls"]}
+        assert applied.calls == {
+            ref: {name: call[name] for name in ("name", "raw", "state")} for ref, call in calls.items()
+        }
+        for ref, call in calls.items():
+            value = applied.values[ref].value
+            expected = call["value"] if call["raw"] else None
+            assert (None if value is INVALID else json.loads(jsontext.encode(value))) == expected
+        assert applied.texts == {message["message_ref"]: message["text"] for message in state["messages"]}
+        assert list(applied.pairings.values()) == [pairing["status"] for pairing in state["pairings"]]
+
+
+@pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.name)
+def test_changes_give_the_state_of_every_recording(path: Path) -> None:
+    hold(events_of(path))
+
+
+@needs_corpus
+@pytest.mark.parametrize("pattern", ["pai00*__*.sse", "lca*.sse", "ver00*.ndjson", "llm*.sse"])
+def test_changes_give_the_state_of_real_streams(pattern: str) -> None:
+    paths = [path for path in sorted((CORPUS / "streams").glob(pattern)) if path.stat().st_size < 40_000]
+    assert paths
+    for path in paths:
+        hold(events_of(path))
+
+
+@needs_corpus
+@pytest.mark.parametrize("name", ["py_agent_subgraph_v2.jsonl", "derived_fan0001_events_v2.jsonl"])
+def test_changes_give_the_state_of_framework_dumps(name: str) -> None:
+    hold(events_of(CORPUS / "langchain_events" / name))
+
+
+def test_the_whole_size_is_linear_in_the_stream() -> None:
+    """Twice the chunks, about twice the bytes."""
+
+    def size(chunks: int) -> int:
+        frames = [
+            json.dumps(
+                {
+                    "object": "chat.completion.chunk",
+                    "choices": [
+                        {
+                            "index": 0,
+                            "delta": {
+                                "tool_calls": [
+                                    {"index": 0, "id": "a" if n == 0 else None, "function": {"arguments": text}}
+                                ]
+                            },
+                        }
+                    ],
+                }
+            )
+            for n, text in enumerate(['{"k":["', *['some text", "'] * chunks])
+        ]
+        collector = ChangeCollector()
+        projector = Projector(observer=collector)
+        total = 0
+        for event in events_of("".join(f"data: {frame}\n\n" for frame in frames).encode()):
+            projector.advance([event])
+            total += len(jsontext.encode(collector.take()))
+        return total
+
+    assert size(2000) < 2.2 * size(1000)
