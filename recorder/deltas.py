@@ -126,7 +126,7 @@ class MessageFinished(Delta, frozen=True, tag="message_finished"):
 
 
 class MessageClosed(Delta, frozen=True, tag="message_closed"):
-    """Nothing more will come for the run's messages: the terminator was seen (`[DONE]`, `message_stop`, a run's end)."""
+    """Nothing more will come for the run's messages: its terminator was seen (`[DONE]`, `message_stop`)."""
 
 
 class Usage(Delta, frozen=True, tag="usage"):
@@ -158,9 +158,9 @@ class MessageChunk(Delta, frozen=True, tag="message_chunk"):
 
 
 class Restatement(Delta, frozen=True, tag="restatement"):
-    """The whole message, said again at its end (`on_chat_model_end`): compared with the sum, or taken where nothing was streamed.
+    """The whole message, said again at its end (`on_chat_model_end`): compared with the sum, or taken where there is none.
 
-    `calls` are the message's tool calls as `{"name", "args", "id"}` with `args` parsed, `invalid_calls` those with raw args.
+    `calls` are the message's tool calls as `{"name", "args", "id"}`, `args` parsed; `invalid_calls` those with raw args.
     """
 
     content: str | list[Any] = ""

@@ -16,7 +16,7 @@ from recorder.capture.recording import FrameRecorder
 from recorder.dialects import base
 from recorder.errors import BadInput, Conflict, IdentityClash
 from recorder.events import NewEvent
-from recorder.ledger import Ledger, StreamWriter
+from recorder.ledger import Ledger
 from recorder.sources import Format, Frame, Reader, detect, read_cassette, reader_for
 from recorder.sources.detect import HEAD_BYTES
 from recorder.sources.files import chunks

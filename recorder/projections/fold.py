@@ -31,11 +31,11 @@ from recorder.deltas import (
     Usage,
 )
 from recorder.events import Layer
+from recorder.projections.gather import GatherStep
 from recorder.projections.langchain_gather import LangChainGather, tool_calls_of
 from recorder.projections.messages import Message, text_of_content
 from recorder.projections.observer import Observer, Silent
 from recorder.projections.pairing import Answered, Pairings
-from recorder.projections.gather import GatherStep
 from recorder.projections.restatement import calls_differ, chunk_of_restatement, chunks_of_restatement
 from recorder.projections.timeline import Timeline
 from recorder.projections.wire_gather import WireGather

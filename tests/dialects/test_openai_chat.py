@@ -153,7 +153,12 @@ def test_a_whole_answer_closes_with_its_event() -> None:
 
 def test_azures_filter_chunks_say_nothing() -> None:
     prompt = {"choices": [], "id": "", "model": "", "object": "", "prompt_filter_results": [{"prompt_index": 0}]}
-    checked: dict[str, Any] = {"index": 0, "finish_reason": None, "content_filter_results": {}, "content_filter_offsets": {}}
+    checked: dict[str, Any] = {
+        "index": 0,
+        "finish_reason": None,
+        "content_filter_results": {},
+        "content_filter_offsets": {},
+    }
     deltas = decode_frames(CHAT, prompt, {"id": "", "object": "", "choices": [checked]})
     assert [type(delta).__name__ for delta in deltas] == ["RunStarted", "MessageStarted"]
 

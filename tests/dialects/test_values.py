@@ -25,7 +25,8 @@ def test_only_whole_numbers_are_counts(value: Any, number: int | None) -> None:
 
 
 def test_ids_are_text_and_numbers_become_text() -> None:
-    assert [id_of(value) for value in ("", 7, True, None, {})] == ["", "7", None, None, None]
+    values: list[Any] = ["", 7, True, None, {}]
+    assert [id_of(value) for value in values] == ["", "7", None, None, None]
 
 
 def test_arguments_keep_their_order_and_every_number() -> None:

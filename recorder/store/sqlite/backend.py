@@ -40,7 +40,11 @@ class SqliteBackend:
         self._engine = _engine(found.read_uri if readonly else files.uri(path, "mode=rwc"), self.shown)
         self._writer: Connection | None = None
         if not readonly:
-            self._prepare()
+            try:
+                self._prepare()
+            except BaseException:
+                self.close()
+                raise
 
     def read(self) -> AbstractContextManager[Connection]:
         return self._engine.begin()
@@ -129,8 +133,8 @@ class SqliteBackend:
 
     def _prepare(self) -> None:
         """WAL mode, and this program's schema: made, or brought up from an older one, in one transaction."""
-        with self._engine.connect() as connection:
-            _set_wal(connection)
+        with self._engine.connect() as connection, self._driver(connection) as driver:
+            _set_wal(driver)
         with self._engine.begin() as connection:
             current = _user_version(connection)
         if current >= migrate.SCHEMA:
@@ -197,9 +201,8 @@ def _driver_of(connection: Connection) -> sqlite3.Connection:
     return driver
 
 
-def _set_wal(connection: Connection) -> None:
+def _set_wal(driver: sqlite3.Connection) -> None:
     """Switches to WAL. SQLite does not wait for its turn here, so this does."""
-    driver = _driver_of(connection)
     deadline = time.monotonic() + BUSY_SECONDS
     while True:
         try:

@@ -39,10 +39,10 @@ def inspect(path: Path, *, create: bool, readonly: bool) -> Found:
             raise DatabaseUnusable(f"{path} cannot be made: there is no folder {path.parent}")
         if readonly or not create:
             raise DatabaseUnusable(f"{path} does not exist: record something first, or name another database")
-        if not os.access(path.parent, os.W_OK | os.X_OK):
+        if not _may(path.parent, os.W_OK | os.X_OK):
             raise DatabaseUnusable(f"{path} cannot be made: the folder {path.parent} is read-only")
         return Found(schema=0, read_uri=uri(path, "mode=ro"))
-    if not os.access(path, os.R_OK):
+    if not _may(path, os.R_OK):
         raise DatabaseUnusable(f"{path} may not be read: change its permissions or name another database")
     if not readonly:
         _must_be_writable(path)
@@ -61,10 +61,15 @@ def uri(path: Path, options: str) -> str:
     return f"{path.absolute().as_uri()}?{options}"
 
 
+def _may(path: Path, mode: int) -> bool:
+    """Whether this process may, as the user that it acts for."""
+    return os.access(path, mode, effective_ids=os.access in os.supports_effective_ids)
+
+
 def _must_be_writable(path: Path) -> None:
-    if not os.access(path, os.W_OK):
+    if not _may(path, os.W_OK):
         raise DatabaseUnusable(f"{path} is read-only: change its permissions or name another database")
-    if not os.access(path.parent, os.W_OK | os.X_OK):
+    if not _may(path.parent, os.W_OK | os.X_OK):
         raise DatabaseUnusable(f"{path} cannot be written: SQLite needs to write in its folder {path.parent} too")
 
 
