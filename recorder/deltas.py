@@ -158,9 +158,9 @@ class MessageChunk(Delta, frozen=True, tag="message_chunk"):
 
 
 class Restatement(Delta, frozen=True, tag="restatement"):
-    """The whole message, said again at its end (`on_chat_model_end`): compared with the sum, or taken where there is none.
+    """The whole message, said again at its end (`on_chat_model_end`): compared with the sum, or taken if there is none.
 
-    `calls` are the message's tool calls as `{"name", "args", "id"}`, `args` parsed; `invalid_calls` those with raw args.
+    `calls` are the message's tool calls as `{"name", "args", "id"}`, `args` parsed; `invalid_calls` with raw args.
     """
 
     content: str | list[Any] = ""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from msgspec import Struct
 
 from recorder.events import jsontext
-from recorder.sources.cassette_document import Interaction, load_interactions
 from recorder.sources.content_coding import decode_content
 from recorder.sources.detect import recognise
 from recorder.sources.files import reader_for
@@ -17,6 +16,9 @@ from recorder.sources.frame import Frame, Framing, Reader
 from recorder.sources.http_body import WrongBody, body_of
 from recorder.sources.redact import redact_headers, redact_url
 from recorder.sources.whole import WholeReader
+
+if TYPE_CHECKING:
+    from recorder.sources.cassette_document import Interaction
 
 _NDJSON_TYPES = ("application/x-ndjson", "application/ndjson", "application/jsonl", "application/stream+json")
 
@@ -47,6 +49,9 @@ def read_cassette(source: Path | str | BinaryIO) -> Iterator[Part]:
     A broken interaction ends with `http.error` and does not stop the others. Raises, before the first part,
     `NotAStream` for a document that is no cassette, `BadInput` for one that cannot be read; `OSError`.
     """
+    # Imported here: YAML is for cassettes only, and a capture of frames starts without it.
+    from recorder.sources.cassette_document import load_interactions
+
     interactions = load_interactions(source)
     return (part for number, found in enumerate(interactions, 1) for part in exchange_parts(number, found))
 

@@ -130,6 +130,13 @@ def test_runs_of_one_stream_are_kept_apart() -> None:
     assert [(each.run_id, each.content) for each in of(MessageChunk, deltas)] == [("m1", "a"), ("m2", "b"), ("m1", "c")]
 
 
+def test_a_run_that_ended_is_forgotten() -> None:
+    state = LANGCHAIN.start()
+    for each in (event("on_chat_model_start"), chunk(content="a"), event("on_chat_model_end")):
+        state, _ = LANGCHAIN.step(state, frame(LANGCHAIN, each))
+    assert state == LANGCHAIN.start()
+
+
 def test_a_recording_that_begins_after_the_runs_start_starts_it() -> None:
     deltas = decode_frames(LANGCHAIN, chunk(content="a"), chunk(content="b"))
     assert names(deltas) == ["RunStarted", "MessageStarted", "MessageChunk", "MessageChunk"]

@@ -84,9 +84,12 @@ def test_a_tools_output_is_its_answer(output: Any) -> None:
     assert (answer.run_id, answer.tool_call_id, answer.content) == ("r", "call_1", "2")
 
 
-def test_a_command_that_hands_over_a_conversation_restates_it() -> None:
-    other = {**TOOL, "tool_call_id": "call_2"}
-    (history,) = answers_of_tool("r", {"__command__": {"update": {"messages": [AI, TOOL, other]}}})
+OTHER = {**TOOL, "tool_call_id": "call_2"}
+
+
+@pytest.mark.parametrize("conversation", [[AI, TOOL, OTHER], [TOOL, OTHER]], ids=["with the calls", "answers only"])
+def test_a_command_that_hands_over_a_conversation_restates_it(conversation: list[Any]) -> None:
+    (history,) = answers_of_tool("r", {"__command__": {"update": {"messages": conversation}}})
     assert isinstance(history, History)
     assert history.source == "event"
     answers = [entry.tool_call_id for entry in history.entries if isinstance(entry, HistoryAnswer)]

@@ -21,11 +21,11 @@ def bare_deflate(data: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("body", "encoding"),
     [
-        (gzip.compress(TEXT), "gzip"),
-        (gzip.compress(TEXT), "X-GZIP"),
+        (gzip.compress(TEXT, mtime=0), "gzip"),
+        (gzip.compress(TEXT, mtime=0), "X-GZIP"),
         (zlib.compress(TEXT), "deflate"),
         (bare_deflate(TEXT), "deflate"),
-        (gzip.compress(zlib.compress(TEXT)), "deflate, gzip"),
+        (gzip.compress(zlib.compress(TEXT), mtime=0), "deflate, gzip"),
     ],
 )
 def test_a_coded_body_is_decoded(body: bytes, encoding: str) -> None:
@@ -39,7 +39,7 @@ def test_a_body_that_the_recorder_decoded_stays(encoding: str | None) -> None:
 
 def test_a_body_that_breaks_off_gives_what_there_was() -> None:
     text = random.Random(1).randbytes(20_000)
-    found = decode_content(gzip.compress(text)[:-5000], "gzip")
+    found = decode_content(gzip.compress(text, mtime=0)[:-5000], "gzip")
     assert text.startswith(found.body)
     assert len(found.body) > 10_000
     assert found.problem is not None
@@ -54,5 +54,5 @@ def test_a_body_damaged_from_its_start_stays() -> None:
 
 
 def test_bytes_behind_the_end_are_not_dropped_in_silence() -> None:
-    found = decode_content(gzip.compress(TEXT) + b"x" * 9000, "gzip")
+    found = decode_content(gzip.compress(TEXT, mtime=0) + b"x" * 9000, "gzip")
     assert found == Decoded(TEXT, True, "9000 bytes follow the end of the gzip body")
