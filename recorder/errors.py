@@ -65,5 +65,15 @@ class NameTaken(BadInput):
     """The name belongs to another stream."""
 
 
+class ProjectionFailed(RecorderError):
+    """An event that the projections of this program fail on: a fault of theirs, the event is stored and unharmed."""
+
+    def __init__(self, seq: int, error: Exception) -> None:
+        super().__init__(
+            f"event {seq} cannot be projected: {type(error).__name__}: {error} (it is stored, rec show prints it)"
+        )
+        self.seq = seq
+
+
 class Corrupt(RecorderError):
     """The log contradicts its own hashes or numbers."""

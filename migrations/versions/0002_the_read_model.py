@@ -146,9 +146,11 @@ TABLES = (
         answer_seq INTEGER,
         answer_status TEXT,
         executor TEXT,
+        failed_seq INTEGER,
         PRIMARY KEY (stream_id, position)
     ) STRICT
     """,
+    "CREATE INDEX rm_pairings_call ON rm_pairings (stream_id, call_ref)",
     """
     CREATE TABLE rm_findings (
         stream_id INTEGER NOT NULL,

@@ -1,4 +1,4 @@
-"""The names that streams get where nobody gives one."""
+"""The names that streams may have, and those that they get where nobody gives one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,21 @@ import secrets
 from datetime import UTC, datetime
 from pathlib import Path
 
+from recorder.errors import BadInput
+
+LATEST = "latest"
+"""Stands for the stream that was appended to last; a stream of that name would hide it."""
+
 _ENDINGS = re.compile(r"\.(?:sse|ndjson|jsonl|json|ya?ml|txt|bin|har|log)$", re.IGNORECASE)
+
+
+def checked(name: str) -> str:
+    """The name, if a stream may have it. Raises `BadInput` for a blank one and for `latest`."""
+    if not name.strip():
+        raise BadInput("a stream's name cannot be empty: give another")
+    if name == LATEST:
+        raise BadInput(f"{name!r} cannot be a stream's name, it stands for the newest one: give another")
+    return name
 
 
 def name_of_file(path: Path) -> str:

@@ -2,63 +2,22 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from hashlib import sha256
-from types import FrameType
 from typing import BinaryIO
 
-from recorder.capture.files import BATCH_EVENTS, Captured, Progress
-from recorder.capture.recording import FrameRecorder
+from recorder.capture.appending import BATCH_EVENTS, FrameWriter
+from recorder.capture.captured import Captured, Progress
+from recorder.capture.interrupts import Interrupts
+from recorder.capture.names import checked
 from recorder.errors import BadInput
 from recorder.ledger import Ledger
-from recorder.sources import Format, Frame, Reader, detect, reader_for, recognise
-from recorder.store import Capture
+from recorder.sources import Format, Reader, detect, reader_for, recognise
+from recorder.sources.detect import HEAD_BYTES
 
-READ_BYTES = 256 * 1024
+_INPUT = "standard input"
 
-
-class Interrupts:
-    """Turns Ctrl-C and SIGTERM into an end of the input: what was read is stored before the program stops.
-
-    The signal raises only while the pipe is waited for; in the middle of an append it is noted, and acted on after.
-    """
-
-    def __init__(self) -> None:
-        self.stopped = False
-        self._waiting = False
-
-    @contextmanager
-    def installed(self) -> Iterator[None]:
-        """Handles both signals inside the block, where this is the main thread."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        before = {number: signal.signal(number, self._handle) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
-    def read(self, read: Callable[[int], bytes]) -> bytes:
-        """What the pipe has, or nothing once the program was told to stop."""
-        try:
-            self._waiting = True
-            if self.stopped:
-                return b""
-            return read(READ_BYTES)
-        except KeyboardInterrupt:
-            return b""
-        finally:
-            self._waiting = False
-
-    def _handle(self, number: int, frame: FrameType | None) -> None:
-        self.stopped = True
-        if self._waiting:
-            raise KeyboardInterrupt
+Trouble = Callable[[str], None]
+"""Told at once what went wrong, where the bytes must still be passed on."""
 
 
 def capture_pipe(
@@ -70,84 +29,101 @@ def capture_pipe(
     tee: BinaryIO | None = None,
     progress: Progress | None = None,
     interrupts: Interrupts | None = None,
+    trouble: Trouble | None = None,
 ) -> Captured:
     """Stores what comes through a pipe as the new stream `stream`, each frame at once; copies the bytes to `tee` first.
 
-    Ends with the input or when interrupted; what is left then is stored as a `partial` event. Raises `NotAStream`
-    where no frame could be recognised in all that came, `BadInput` where a stream of that name exists.
+    Ends with the input, when interrupted, or when nobody reads `tee` any more; what is left then is stored as a
+    `partial` event. Where nothing came, no stream is made. Raises `NotAStream` where no frame can be recognised in what
+    came, `BadInput` where a stream of that name exists, `DatabaseUnusable`. With `tee` all bytes are passed on before
+    an error is raised, and `trouble` is told of it when it happens.
     """
-    if ledger.find(stream) is not None:
-        raise BadInput(f"a stream {stream!r} exists already; give this one another name with --name")
-    capture = _PipeCapture(ledger, stream, dialect, progress)
     interrupts = interrupts or Interrupts()
-    read: Callable[[int], bytes] = getattr(pipe, "read1", pipe.read)
     with interrupts.installed():
-        while data := interrupts.read(read):
+        pieces = interrupts.pieces(pipe)
+        passed = _Tee(pieces, tee) if tee is not None else pieces
+        try:
+            capture = _PipeCapture(ledger, checked(stream), dialect, progress)
+            for data in passed:
+                capture.feed(data)
+            return capture.end(stopped=interrupts.stopped)
+        except Exception as error:
             if tee is not None:
-                tee.write(data)
-                tee.flush()
-            capture.feed(data)
-        return capture.end()
+                if trouble is not None:
+                    trouble(f"{error}; from here on the input is passed on and not stored")
+                for _ in passed:
+                    pass
+            raise
+
+
+class _Tee:
+    """Passes pieces on before it gives them; ends where nobody takes them any more."""
+
+    def __init__(self, pieces: Iterator[bytes], tee: BinaryIO) -> None:
+        self._pieces, self._tee = pieces, tee
+        self._closed = False
+
+    def __iter__(self) -> Iterator[bytes]:
+        for data in self._pieces:
+            try:
+                self._tee.write(data)
+                self._tee.flush()
+            except BrokenPipeError:
+                # As without a recorder: the program that writes is to find its pipe closed.
+                yield data
+                return
+            yield data
 
 
 class _PipeCapture:
     def __init__(self, ledger: Ledger, stream: str, dialect: str | None, progress: Progress | None) -> None:
-        self._ledger = ledger
-        self._writer = ledger.writer(stream)
-        self._recorder = FrameRecorder(self._writer.uuid, dialect=dialect)
-        self._progress = progress
+        if ledger.find(stream) is not None:
+            raise BadInput(f"a stream {stream!r} exists already; give this one another name with --name")
+        self._ledger, self._stream = ledger, stream
+        self._dialect, self._progress = dialect, progress
         self._reader: Reader | None = None
-        self._format: Format | None = None
+        self._writer: FrameWriter | None = None
         self._head = b""
-        self._digest = sha256()
-        self._bytes = 0
-        self._last = 0
 
     def feed(self, data: bytes) -> None:
         """Stores the frames that are whole with these bytes."""
         if self._reader is None:
             self._head += data
             found = recognise(self._head, complete=False)
-            if found is None:
+            if found is None and len(self._head) < HEAD_BYTES:
                 return
-            data = self._begin(found)
-        assert self._reader is not None
-        self._store(self._reader.feed(data))
+            data, self._head = self._head, b""
+            self._begin(found or detect(data, name=_INPUT, complete=False))
+        self._store(data)
 
-    def end(self) -> Captured:
-        if self._reader is None:
-            head = self._begin(detect(self._head, name="standard input", complete=True))
-            self.feed(head)
-        assert self._reader is not None
-        self._store(self._reader.end())
-        return Captured(stream=self._writer.stream, status="stored", events=self._last, last_seq=self._last)
+    def end(self, *, stopped: bool) -> Captured:
+        """Stores what is left. `stopped`: the input did not end by itself."""
+        if self._reader is None and self._head:
+            data, self._head = self._head, b""
+            self._begin(detect(data, name=_INPUT, complete=not stopped))
+            self._store(data)
+        if self._reader is None or self._writer is None:
+            return Captured(stream=self._stream, status="stored", events=0, last_seq=0)
+        self._writer.append(self._reader.end(), ended=not stopped)
+        last = self._writer.last_seq
+        return Captured(stream=self._stream, status="stored", events=last, last_seq=last)
 
-    def _begin(self, format: Format) -> bytes:
+    def _begin(self, format: Format) -> None:
         if format.framing == "cassette" or format.gzip:
-            raise BadInput("standard input holds a cassette or gzip data; capture the file itself")
-        self._format = format
+            raise BadInput(f"{_INPUT} holds a cassette or gzip data; capture the file itself")
         self._reader = reader_for(format.framing)
-        return self._head
+        self._writer = FrameWriter(
+            self._ledger,
+            self._stream,
+            source="-",
+            format=format.framing,
+            dialect=self._dialect,
+            progress=self._progress,
+        )
 
-    def _store(self, frames: list[Frame]) -> None:
-        assert self._format is not None
+    def _store(self, data: bytes) -> None:
+        assert self._reader is not None
+        assert self._writer is not None
+        frames = self._reader.feed(data)
         for start in range(0, len(frames), BATCH_EVENTS):
-            batch = frames[start : start + BATCH_EVENTS]
-            events = [self._recorder.event(frame) for frame in batch]
-            for frame in batch:
-                self._digest.update(frame.raw)
-                self._bytes += len(frame.raw)
-            with self._ledger.store.transaction() as transaction:
-                receipt = self._writer.append_in(transaction, events, expected=self._last)
-                capture = Capture(
-                    source="-",
-                    format=self._format.framing,
-                    bytes=self._bytes,
-                    digest=self._digest.digest(),
-                    first_seq=receipt.first_seq,
-                    last_seq=receipt.last_seq,
-                )
-                transaction.save_capture(self._writer.required_head, capture)
-            self._last = receipt.last_seq
-            if self._progress is not None:
-                self._progress(self._last, self._bytes)
+            self._writer.append(frames[start : start + BATCH_EVENTS])

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from recorder.errors import OutOfRange, UnknownStream
 from recorder.events import Event
 from recorder.ledger import snapshots
+from recorder.ledger.last_message import last_message as last_message_of
+from recorder.ledger.last_message import narrowed
 from recorder.ledger.projector import VERSION, Projector
 from recorder.ledger.state import ClosedParts, State, closed_message, in_order, known_tool_message, pairing_rows
 from recorder.ledger.writer import StreamWriter, rebuild
@@ -74,17 +74,18 @@ class Ledger:
         """The state after event `n` (None: the last one; 0: before the first).
 
         `gather` picks the reading of the calls. `last_message` narrows the state to the message opened last, with the
-        tool messages and pairings of its calls. Raises `UnknownStream`, `OutOfRange`.
+        tool messages and pairings of its calls; its cost does not grow with the stream. Raises `UnknownStream`,
+        `OutOfRange`, `ProjectionFailed`.
         """
         head = self.head(stream)
         at = head.last_seq if n is None else n
         if not 0 <= at <= head.last_seq:
             raise OutOfRange(f"stream {head.name!r} has events 1 to {head.last_seq}: there is no state at {at}")
         projected = gather == "default" and head.stale is None and head.projection == VERSION
-        found = self._from_snapshot(head, at) if projected else self._from_start(head, at, gather)
-        if last_message:
-            found = _narrowed(found)
-        return found
+        if not last_message:
+            return self._from_snapshot(head, at) if projected else self._from_start(head, at, gather)
+        found = last_message_of(self.store, head, at, self._reading(head)) if projected else None
+        return found if found is not None else narrowed(self._from_start(head, at, gather))
 
     def calls(self, stream: str, n: int | None = None) -> list[dict[str, Any]]:
         """The calls of the state after event `n`, in order."""
@@ -106,12 +107,11 @@ class Ledger:
         base = snapshots.load(self.store, head, at, VERSION)
         if base is None:
             return self._from_start(head, at, "default")
-        open_state, pairings = base
         closed = ClosedParts()
-        until = open_state.fold.at
+        until = base.open_state.fold.at
         closed.messages = [closed_message(row) for row in self.store.rows(head, "message_states", until=until)]
         closed.tool_messages = [known_tool_message(row) for row in self.store.rows(head, "tool_messages", until=until)]
-        projector = Projector(open_state=open_state, pairings=pairings, observer=closed)
+        projector = Projector(open_state=base.open_state, pairings=base.pairings, observer=closed)
         projector.advance(self.store.events(head, until + 1, at))
         return self._state(head, at, "default", projector, closed)
 
@@ -155,13 +155,3 @@ class Ledger:
                 raise UnknownStream(f"stream {head.name!r} is gone")
             rebuild(transaction, current)
             return current.last_seq
-
-
-def _narrowed(found: State) -> State:
-    """The state with its last message only, and what pairs with that message's calls."""
-    messages = found.messages[-1:]
-    refs = {call["call_ref"] for message in messages for call in message["calls"]}
-    pairings = [row for row in found.pairings if row["call_ref"] in refs]
-    answers = {(row["call_id"], row["answer_seq"]) for row in pairings}
-    tool_messages = [row for row in found.tool_messages if (row["tool_call_id"], row["seq"]) in answers]
-    return msgspec.structs.replace(found, messages=messages, pairings=pairings, tool_messages=tool_messages)

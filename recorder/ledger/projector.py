@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from msgspec import MsgspecError
+
+from recorder.errors import ProjectionFailed
 from recorder.events import Event
 from recorder.ledger import snapshots
 from recorder.ledger.decoding import Decoders
 from recorder.projections.fold import Fold, FoldState, Gathering
-from recorder.projections.observer import Observer
+from recorder.projections.observer import Observer, Silent
 from recorder.projections.pairing import Pairings
 from recorder.projections.rows import RowCollector
 
@@ -40,11 +43,17 @@ class Projector:
         return self.fold.state.at
 
     def advance(self, events: Iterable[Event]) -> None:
-        """Folds the next events of the stream. They must follow `at` without a gap."""
+        """Folds the next events of the stream. They must follow `at` without a gap.
+
+        Raises `ProjectionFailed`; then the projector is of no use any more.
+        """
         for event in events:
             if event.seq != self.at + 1:
                 raise ValueError(f"event {event.seq} cannot follow event {self.at}")
-            self.fold.apply(event.seq, event.layer, self._decoders.decode(event))
+            try:
+                self.fold.apply(event.seq, event.layer, self._decoders.decode(event))
+            except Exception as error:
+                raise ProjectionFailed(event.seq, error) from error
 
     def open_state(self) -> snapshots.OpenState:
         """What a snapshot must keep to go on from here, besides the pairings."""
@@ -54,47 +63,56 @@ class Projector:
 class RowProjector:
     """A projector that also collects the read model's rows and says when a snapshot is due."""
 
-    def __init__(self, projector: Projector, rows: RowCollector) -> None:
-        self._projector = projector
-        self._rows = rows
-        self._pace = snapshots.Pace()
-
-    @classmethod
-    def resumed(cls, base: tuple[snapshots.OpenState, Pairings] | None) -> RowProjector:
-        """A projector that goes on from a snapshot, or from the start."""
-        rows = RowCollector()
+    def __init__(self, base: snapshots.Base | None = None) -> None:
+        """Goes on from a snapshot, or begins at the start."""
+        self._rows = RowCollector()
         if base is None:
-            return cls(Projector(observer=rows), rows)
-        return cls(Projector(open_state=base[0], pairings=base[1], observer=rows), rows)
+            self._projector = Projector(observer=self._rows)
+        else:
+            self._projector = Projector(open_state=base.open_state, pairings=base.pairings, observer=self._rows)
+        self._open_pace = snapshots.Pace(base.open_weight if base is not None else 0)
+        self._pairings_pace = snapshots.Pace(base.pairings_weight if base is not None else 0)
 
     @property
     def at(self) -> int:
         return self._projector.at
 
-    def advance(self, events: Sequence[Event]) -> None:
-        self._projector.advance(events)
-        self._pace.folded(sum(len(event.body) for event in events))
+    def advance(self, events: Iterable[Event]) -> None:
+        """Folds the next events. Raises `ProjectionFailed`."""
+        self._projector.advance(self._counted(events))
 
     def catch_up(self, events: Iterable[Event]) -> None:
-        """Folds events whose rows are in the read model already."""
-        self._projector.advance(events)
-        self._rows.forget()
-        messages = (message for found in self._projector.fold.state.messages.values() for message in found)
+        """Folds events whose rows are in the read model already. Raises `ProjectionFailed`."""
+        fold = self._projector.fold
+        fold.observer = Silent()
+        self.advance(events)
+        fold.observer = self._rows
+        messages = (message for found in fold.state.messages.values() for message in found)
         self._rows.assume_written({message.ref for message in messages})
 
     def take_rows(self) -> tuple[Mapping[str, Sequence[Mapping[str, Any]]], list[str]]:
         """Rows by table since the last call, and the refs of messages whose pieces are no longer needed."""
         return self._rows.take()
 
-    def take_snapshot(self) -> dict[str, bytes] | None:
-        """The parts of a snapshot at `at`, None while none is due."""
-        if not self._pace.due:
-            return None
+    def take_snapshot(self) -> dict[str, bytes]:
+        """The parts of a snapshot at `at` that are due; the pairings never come without the open state."""
+        parts: dict[str, bytes] = {}
         fold = self._projector.fold
         assert fold.pairings is not None
-        parts = {
-            snapshots.OPEN: snapshots.pack(self._projector.open_state()),
-            snapshots.PAIRINGS: snapshots.pack(fold.pairings),
-        }
-        self._pace.taken(sum(len(part) for part in parts.values()))
+        try:
+            if self._pairings_pace.due:
+                parts[snapshots.PAIRINGS] = snapshots.pack(fold.pairings)
+                self._pairings_pace.taken(len(parts[snapshots.PAIRINGS]))
+            if parts or self._open_pace.due:
+                parts[snapshots.OPEN] = snapshots.pack(self._projector.open_state())
+                self._open_pace.taken(len(parts[snapshots.OPEN]))
+        except (MsgspecError, RecursionError, ValueError):
+            # Open state that cannot be packed (nested a thousand deep): there is no snapshot, the log has it all.
+            return {}
         return parts
+
+    def _counted(self, events: Iterable[Event]) -> Iterable[Event]:
+        for event in events:
+            self._open_pace.folded(len(event.body))
+            self._pairings_pace.folded(len(event.body))
+            yield event

@@ -9,9 +9,11 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
+from recorder.ledger.decoding import Decoders
 from recorder.projections.fold import FoldState
 from recorder.projections.pairing import Pairings
-from recorder.store import Store, StreamHead
+from recorder.store import StreamHead
+from recorder.store.reading import Reads
 
 T = TypeVar("T")
 
@@ -24,6 +26,15 @@ class OpenState(Struct):
 
     fold: FoldState
     decoders: dict[str, Any]
+
+
+class Base(Struct):
+    """A whole snapshot, and what its parts weigh in bytes."""
+
+    open_state: OpenState
+    pairings: Pairings
+    open_weight: int
+    pairings_weight: int
 
 
 def pack(value: Struct) -> bytes:
@@ -41,22 +52,43 @@ def unpack(body: bytes, kind: type[T]) -> T:
     return msgspec.convert(json.loads(body), kind)
 
 
-def load(store: Store, head: StreamHead, at: int, version: int) -> tuple[OpenState, Pairings] | None:
-    """The newest snapshot at or before the event `at` that this program can read, None where there is none."""
-    parts = [store.snapshot(head, at, part, version) for part in (OPEN, PAIRINGS)]
-    if parts[0] is None or parts[1] is None or parts[0][0] != parts[1][0]:
+def load(reads: Reads, head: StreamHead, at: int, version: int) -> Base | None:
+    """The newest whole snapshot at or before the event `at` that this program can read, None where there is none."""
+    pairings = reads.snapshot(head, at, PAIRINGS, version)
+    if pairings is None:
+        return None
+    seq, body = pairings
+    found = reads.snapshot(head, seq, OPEN, version)
+    if found is None or found[0] != seq:
+        return None
+    open_state = _open_state(found[1])
+    if open_state is None:
         return None
     with suppress(msgspec.MsgspecError, ValueError):
-        return unpack(parts[0][1], OpenState), unpack(parts[1][1], Pairings)
+        return Base(open_state, unpack(body, Pairings), len(found[1]), len(body))
+    return None
+
+
+def load_open(reads: Reads, head: StreamHead, at: int, version: int) -> OpenState | None:
+    """As `load`, without the pairings: never older, and its size does not grow with the stream."""
+    found = reads.snapshot(head, at, OPEN, version)
+    return _open_state(found[1]) if found is not None else None
+
+
+def _open_state(body: bytes) -> OpenState | None:
+    with suppress(msgspec.MsgspecError, ValueError):
+        open_state = unpack(body, OpenState)
+        Decoders.restore(open_state.decoders)
+        return open_state
     return None
 
 
 class Pace:
-    """Decides when a snapshot is due: by what it would save, not by a count of events.
+    """Decides when a part of a snapshot is due: by what it would save, not by a count of events.
 
-    One is taken when the bytes folded since the last are several times what the last one weighed, so that snapshots
-    stay a constant fraction of the log however much state is open, and a state at any event costs one snapshot and a
-    bounded fold.
+    It is when the bytes folded since the last one are several times what that one weighed, so that snapshots stay a
+    constant fraction of the log however much state is open, and a state at any event costs one snapshot and a bounded
+    fold.
     """
 
     FLOOR = 64 * 1024

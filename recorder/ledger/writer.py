@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recorder.errors import UnknownStream
+from recorder.errors import ProjectionFailed, UnknownStream
 from recorder.events import Event, NewEvent
 from recorder.events.ids import new_stream_uuid
 from recorder.ledger import snapshots
@@ -70,27 +70,31 @@ class StreamWriter:
         return receipt
 
     def _project(self, transaction: Transaction, head: StreamHead, events: list[Event]) -> None:
-        """Brings the read model up. Where a projection fails the stream is marked stale; the events are stored."""
-        if head.stale is not None:
+        """Brings the read model up. Where a projection fails the stream is marked stale; the events are stored.
+
+        `head` is the stream as it was before these events. A stale stream waits for a rebuild, or for a program of
+        another version, which may know better.
+        """
+        if head.stale is not None and head.projection == VERSION:
             return
         try:
             with transaction.nested():
                 if head.last_seq and head.projection != VERSION:
-                    rebuild(transaction, head)
                     self._projector = None
+                    rebuild(transaction, transaction.head(self.stream) or head)
                     return
                 projector = self._resumed(transaction, head)
                 projector.advance(events)
                 write(transaction, head, projector)
         except Exception as error:
             self._projector = None
-            mark_failed(transaction, head, events[-1].seq, error)
+            mark_failed(transaction, head, events[0].seq, error)
 
     def _resumed(self, transaction: Transaction, head: StreamHead) -> RowProjector:
         """The projector at the head as it was before this append."""
         if self._projector is None or self._projector.at != head.last_seq:
-            base = snapshots.load(self._store, head, head.last_seq, VERSION) if head.last_seq else None
-            self._projector = RowProjector.resumed(base)
+            base = snapshots.load(transaction, head, head.last_seq, VERSION) if head.last_seq else None
+            self._projector = RowProjector(base)
             self._projector.catch_up(transaction.events(head, self._projector.at + 1, head.last_seq))
         return self._projector
 
@@ -102,14 +106,14 @@ def write(transaction: Transaction, head: StreamHead, projector: RowProjector) -
     transaction.write_rows(head, rows)
     if head.projection != VERSION:
         transaction.mark(head, stale=None, projection=VERSION)
-    for part, body in (projector.take_snapshot() or {}).items():
+    for part, body in projector.take_snapshot().items():
         transaction.save_snapshot(head, projector.at, part, VERSION, body)
 
 
 def rebuild(transaction: Transaction, head: StreamHead) -> None:
-    """Computes read model and snapshots of a stream from its events."""
+    """Computes read model and snapshots of a stream from its events. Raises `ProjectionFailed`."""
     transaction.clear_read_model(head)
-    projector = RowProjector.resumed(None)
+    projector = RowProjector()
     batch: list[Event] = []
     for event in transaction.events(head, 1, None):
         batch.append(event)
@@ -123,8 +127,8 @@ def rebuild(transaction: Transaction, head: StreamHead) -> None:
 
 
 def mark_failed(transaction: Transaction, head: StreamHead, seq: int, error: Exception) -> None:
-    """Marks a stream stale and says why in a finding."""
-    reason = f"{type(error).__name__}: {error}"
+    """Marks a stream stale and says why in a finding; `seq` is the first event that the read model is without."""
+    reason = str(error) if isinstance(error, ProjectionFailed) else f"{type(error).__name__}: {error}"
     transaction.mark(head, stale=reason, projection=VERSION)
     finding = {
         "seq": seq,
@@ -133,6 +137,6 @@ def mark_failed(transaction: Transaction, head: StreamHead, seq: int, error: Exc
         "severity": "error",
         "run_id": None,
         "call_id": None,
-        "detail": f"the read model stops before this event: {reason}",
+        "detail": f"the read model ends before this event: {reason}",
     }
     transaction.write_rows(head, {"findings": [finding]})

@@ -50,6 +50,8 @@ class FoldState(Struct):
     at: int = 0
     messages: dict[str, list[Message]] = field(default_factory=dict)
     """The open messages of each run, one per choice."""
+    newest: str = ""
+    """The ref of the message opened last, be it closed by now; empty before the first."""
     timeline: Timeline = field(default_factory=Timeline)
 
 
@@ -244,7 +246,10 @@ class Fold:
         self._answered(answer, answered, "event", delta.run_id, delta.executor)
 
     def _tool_failed(self, delta: ToolFailed) -> None:
-        if self.pairings is not None and (pairing := self.pairings.failed(delta.tool_call_id)) is not None:
+        if self.pairings is None:
+            return
+        pairing = self.pairings.failed(self._seq, delta.tool_call_id, delta.name)
+        if pairing is not None:
             self.observer.pairing_changed(self._seq, pairing)
 
     def _history(self, delta: History) -> None:
@@ -304,6 +309,9 @@ class Fold:
         if not message.first_seq:
             message.ref = f"{self._seq}:{self._next('message')}"
             message.first_seq = self._seq
+            # LangChain's first chunk is the one that opens the message, whether or not calls are in it.
+            message.gather.add(self._seq, [])
+            self.state.newest = message.ref
 
     def _touch(self, message: Message) -> None:
         message.last_seq = self._seq

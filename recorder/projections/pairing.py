@@ -32,6 +32,8 @@ class Pairing(Struct):
     answer_seq: int | None = None
     answer_status: str | None = None
     executor: str = "client"
+    failed_seq: int | None = None
+    """The event at which its tool raised; with it the status at any earlier event can be told from the last one."""
     args_key: str | None = None
     """Digest of a finished call's arguments; None while they may grow."""
     answer_key: str | None = None
@@ -88,12 +90,12 @@ class Pairings(Struct):
         self.by_key[_key(row.call_id, row.name)].remove(position)
         return row
 
-    def failed(self, id: str | None) -> Pairing | None:
+    def failed(self, seq: int, id: str | None, name: str | None) -> Pairing | None:
         """The tool raised: the call's status until a tool message comes, if one does."""
-        for position in self.by_key.get(_key(id, None), ()):
+        for position in self.by_key.get(_key(id, name), ()):
             row = self.rows[position]
             if row.status == "open":
-                row.status = "failed"
+                row.status, row.failed_seq = "failed", seq
                 return row
         return None
 

@@ -248,6 +248,7 @@ def _pairing_row(pairing: Pairing) -> Row:
         "answer_seq": pairing.answer_seq,
         "answer_status": pairing.answer_status,
         "executor": pairing.executor,
+        "failed_seq": pairing.failed_seq,
     }
 
 

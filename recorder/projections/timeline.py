@@ -27,11 +27,9 @@ class Run(Struct):
 
 
 class Timeline(Struct):
-    """The runs that are open, and of exchanges also those that ended, for a wire may say its end twice."""
+    """The runs that are open. Nothing is kept of those that ended, or snapshots would grow with the stream."""
 
     open: dict[str, Run] = field(default_factory=dict)
-    ended: dict[str, int] = field(default_factory=dict)
-    """Exchanges that ended: run id to first seq."""
 
     def start(self, seq: int, layer: Layer, delta: RunStarted) -> Run:
         run = self.open.get(delta.run_id)
@@ -40,7 +38,7 @@ class Timeline(Struct):
                 run_id=delta.run_id,
                 layer=layer,
                 kind=delta.kind,
-                first_seq=self.ended.get(delta.run_id, seq),
+                first_seq=seq,
                 last_seq=seq,
             )
         run.last_seq = seq
@@ -52,7 +50,7 @@ class Timeline(Struct):
         return run
 
     def end(self, seq: int, layer: Layer, delta: RunEnded) -> Run | None:
-        """The run that ended; None where the end of an exchange was said before."""
+        """The run that ended; None where the end of an exchange was said before, for a wire may say it twice."""
         run = self.open.pop(delta.run_id, None)
         if run is None:
             if delta.kind == "exchange":
@@ -62,8 +60,6 @@ class Timeline(Struct):
         if run.status == "open":
             run.status = delta.status if delta.terminated else "truncated"
         run.error = run.error or delta.error
-        if delta.kind == "exchange":
-            self.ended[delta.run_id] = run.first_seq
         return run
 
     def fail(self, seq: int, run_id: str, error: str) -> Run | None:

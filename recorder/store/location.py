@@ -9,7 +9,7 @@ from pathlib import Path
 VARIABLE = "REC_DATABASE"
 FILE = "recorder.db"
 
-_PASSWORD = re.compile(r"(://[^/@:]*:)[^/]*@")
+_PASSWORD = re.compile(r"(://[^/@:]*:)[^?]*@")
 _SECRET_OPTION = re.compile(r"([?&][^=&]*(?:password|secret|token)[^=&]*=)[^&]*", re.IGNORECASE)
 
 

@@ -153,7 +153,11 @@ _read_model(
     clock="seq",
 )
 _read_model(
-    "pairings", "position", "call_ref call_id name status answer_status executor", "call_seq answer_seq", clock=None
+    "pairings",
+    "position",
+    "call_ref call_id name status answer_status executor",
+    "call_seq answer_seq failed_seq",
+    clock=None,
 )
 _read_model("findings", "seq ordinal", "rule severity run_id call_id detail", clock="seq")
 

@@ -113,7 +113,7 @@ def test_an_answer_without_a_call_is_an_orphan_once() -> None:
 def test_a_raising_tool_leaves_its_call_failed_until_a_message_comes() -> None:
     pairings = Pairings()
     streamed(pairings, "1:0", "a", 1)
-    pairings.failed("a")
+    pairings.failed(2, "a", "f")
     assert shown(pairings) == [("a", "failed", None)]
     pairings.restated(4, "r", [call("a"), answer("a", "Error", status="error")])
     assert shown(pairings) == [("a", "error", 4)]

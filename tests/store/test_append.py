@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -140,7 +144,7 @@ def test_several_appends_in_one_transaction_go_on_from_each_other(store: Store) 
 
 def test_nothing_of_a_failed_transaction_is_stored(store: Store) -> None:
     append(store, "s", events(1, 1))
-    with pytest.raises(RuntimeError), store.transaction() as transaction:
+    with suppress(RuntimeError), store.transaction() as transaction:
         transaction.append(store.head("s"), [event(2, kind="new-kind", run_id="new-run")])
         raise RuntimeError
     assert store.head("s").last_seq == 1
@@ -167,7 +171,13 @@ def test_a_body_that_is_no_text_becomes_binary(store: Store) -> None:
 
 
 def test_lone_surrogates_in_the_envelope_are_stored_as_their_escapes(store: Store) -> None:
-    texts = {"kind": "k\ud800", "run_id": "r\udfff", "name": "n\ud83d", "source_id": "\ud800", "redacted": "\ud800"}
+    texts: dict[str, Any] = {
+        "kind": "k\ud800",
+        "run_id": "r\udfff",
+        "name": "n\ud83d",
+        "source_id": "\ud800",
+        "redacted": "\ud800",
+    }
     given_event = event(1, **texts)
     append(store, "s\ud800", [given_event])
     assert store.head("s\ud800").name == r"s\ud800"
@@ -184,10 +194,10 @@ def test_a_source_time_that_no_calendar_has_is_no_time(store: Store, moment: int
     assert chain_is_whole(store, "s")
 
 
-def test_a_retry_of_an_erased_event_is_known_and_said_to_be_erased(store: Store, path: object) -> None:
+def test_a_retry_of_an_erased_event_is_known_and_said_to_be_erased(store: Store, path: Path) -> None:
     append(store, "s", events(1, 3))
     blank = "UPDATE log_events SET body = x'', frame = NULL, cuts = NULL, meta = NULL, salt = NULL, erased = 1"
-    with raw(path) as connection:  # type: ignore[arg-type]
+    with raw(path) as connection:
         connection.execute(f"{blank} WHERE seq = 2")
     receipt = append(store, "s", events(1, 4))
     assert (receipt.first_seq, receipt.last_seq, receipt.erased) == (1, 4, 1)
@@ -195,22 +205,22 @@ def test_a_retry_of_an_erased_event_is_known_and_said_to_be_erased(store: Store,
     assert select(store, "SELECT text, erased FROM events WHERE seq = 2") == [(None, 1)]
 
 
-def test_types_and_origins_are_stored_once(store: Store, path: object) -> None:
+def test_types_and_origins_are_stored_once(store: Store, path: Path) -> None:
     for start in range(1, 40, 3):
         append(store, "s", [event(start), event(start + 1, run_id=None), event(start + 2, run_id="", name=None)])
-    with raw(path) as connection:  # type: ignore[arg-type]
+    with raw(path) as connection:
         assert connection.execute("SELECT count(*) FROM log_event_types").fetchone() == (1,)
         assert connection.execute("SELECT run_id FROM log_origins ORDER BY origin_id").fetchall() == [("run-1",), ("",)]
     assert [each.run_id for each in store.events(store.head("s"), 1, 3)] == ["run-1", None, ""]
 
 
 def test_a_writer_that_finds_the_database_locked_says_so(
-    store: Store, path: object, monkeypatch: pytest.MonkeyPatch
+    store: Store, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     append(store, "s", events(1, 1))
     store.close()
     monkeypatch.setattr("recorder.store.sqlite.backend.BUSY_SECONDS", 0.05)
-    with raw(path) as other:  # type: ignore[arg-type]
+    with raw(path) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(DatabaseUnusable, match="is locked by another program"):
             append(store, "s", events(2, 2))
@@ -223,7 +233,7 @@ _batches = st.lists(st.tuples(st.integers(1, 12), st.integers(0, 4), st.none() |
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(batches=_batches)
 def test_whatever_is_appended_the_log_is_what_a_list_would_be(
-    store: Store, batches: list[tuple[int, int, int]]
+    store: Store, batches: list[tuple[int, int, int | None]]
 ) -> None:
     stream = f"s{len(store.streams())}"
     append(store, stream, [])

@@ -87,7 +87,7 @@ def test_a_bypass_is_refused_and_changes_nothing(filled: Store, path: Path, stat
     with raw(path) as connection:
         connection.execute(f"PRAGMA recursive_triggers = {recursive}")
         before = list(connection.iterdump())
-        with pytest.raises(sqlite3.IntegrityError, match="^events are append-only: "):
+        with pytest.raises(sqlite3.IntegrityError, match=r"^events are append-only: "):
             connection.execute(statement)
         assert list(connection.iterdump()) == before
     assert bodies(filled, "s") == [event(1).body] * 3

@@ -61,6 +61,7 @@ class SqliteBackend:
                 self._writer = self._engine.connect().execution_options(**{_WRITES: True})
             with self._writer.begin():
                 yield self._writer
+                _must_be_in_transaction(self._writer, self.shown)
         except BaseException:
             self._drop_writer()
             raise
@@ -126,15 +127,16 @@ class SqliteBackend:
     @contextmanager
     def _driver(self, connection: Connection) -> Iterator[sqlite3.Connection]:
         """The driver's own connection, inside SQLAlchemy's transaction: a statement through SQLAlchemy costs 50 µs."""
+        driver = _must_be_in_transaction(connection, self.shown)
         try:
-            yield _driver_of(connection)
+            yield driver
         except sqlite3.Error as error:
             raise faults.translate(error, self.shown) from error
 
     def _prepare(self) -> None:
         """WAL mode, and this program's schema: made, or brought up from an older one, in one transaction."""
-        with self._engine.connect() as connection, self._driver(connection) as driver:
-            _set_wal(driver)
+        with self._engine.connect() as connection:
+            _set_wal(_driver_of(connection), self.shown)
         with self._engine.begin() as connection:
             current = _user_version(connection)
         if current >= migrate.SCHEMA:
@@ -174,6 +176,10 @@ def _engine(place: str, shown: str) -> Engine:
         except sqlite3.Error as error:
             raise faults.translate(error, shown) from error
 
+    @event.listens_for(engine, "before_cursor_execute")
+    def check(connection: Connection, *_: object) -> None:
+        _must_be_in_transaction(connection, shown)
+
     @event.listens_for(engine, "handle_error")
     def translate(context: ExceptionContext) -> None:
         if isinstance(context.original_exception, sqlite3.Error):
@@ -201,7 +207,19 @@ def _driver_of(connection: Connection) -> sqlite3.Connection:
     return driver
 
 
-def _set_wal(driver: sqlite3.Connection) -> None:
+def _must_be_in_transaction(connection: Connection, shown: str) -> sqlite3.Connection:
+    """The driver's connection, unless SQLite ended the transaction.
+
+    It rolls all of it back by itself after some errors (a full disk: https://www.sqlite.org/lang_transaction.html,
+    section 2.2). What came after would be committed statement by statement, and the caller told that all was stored.
+    """
+    driver = _driver_of(connection)
+    if not driver.in_transaction:
+        raise DatabaseUnusable(f"{shown} took the transaction back after an error: nothing of it was stored")
+    return driver
+
+
+def _set_wal(driver: sqlite3.Connection, shown: str) -> None:
     """Switches to WAL. SQLite does not wait for its turn here, so this does."""
     deadline = time.monotonic() + BUSY_SECONDS
     while True:
@@ -209,9 +227,9 @@ def _set_wal(driver: sqlite3.Connection) -> None:
             driver.execute(f"PRAGMA page_size = {PAGE_BYTES}")  # of a file that is still empty
             driver.execute("PRAGMA journal_mode = WAL")
             return
-        except sqlite3.OperationalError as error:
+        except sqlite3.Error as error:
             if faults.code_of(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
-                raise
+                raise faults.translate(error, shown) from error
             time.sleep(0.01)
 
 

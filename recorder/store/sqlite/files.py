@@ -18,6 +18,7 @@ from recorder.store.sqlite import faults
 
 APPLICATION_ID = 0x7265632E
 """`rec.` in the file's header, where file(1) and SQLite look for the application."""
+MAGIC = b"SQLite format 3\0"
 PREFIXES = ("log_", "rm_", "alembic_", "sqlite_")
 """What our tables' names begin with."""
 
@@ -44,6 +45,7 @@ def inspect(path: Path, *, create: bool, readonly: bool) -> Found:
         return Found(schema=0, read_uri=uri(path, "mode=ro"))
     if not _may(path, os.R_OK):
         raise DatabaseUnusable(f"{path} may not be read: change its permissions or name another database")
+    _must_be_sqlite(path)
     if not readonly:
         _must_be_writable(path)
     found = _look(path, readonly=readonly)
@@ -64,6 +66,14 @@ def uri(path: Path, options: str) -> str:
 def _may(path: Path, mode: int) -> bool:
     """Whether this process may, as the user that it acts for."""
     return os.access(path, mode, effective_ids=os.access in os.supports_effective_ids)
+
+
+def _must_be_sqlite(path: Path) -> None:
+    """SQLite itself takes a file shorter than its header for an empty database, and would overwrite it."""
+    with path.open("rb") as file:
+        head = file.read(len(MAGIC))
+    if head and head != MAGIC:
+        raise DatabaseUnusable(f"{path} is not a SQLite database: name another file")
 
 
 def _must_be_writable(path: Path) -> None:

@@ -1,7 +1,8 @@
 """Queries of the user's own, which SQLite itself keeps from writing.
 
-The connection is opened with `mode=ro` and `query_only`, and an authorizer (https://www.sqlite.org/c3ref/set_authorizer.html)
-allows nothing but reading: without it ATTACH could open, and make, other files.
+The connection is opened with `mode=ro` and `query_only`, which stop every change of a database; an authorizer
+(https://www.sqlite.org/c3ref/set_authorizer.html) stops what these let through: other files, settings, transactions.
+It does not list what may be done instead: SQLite declares `json_each` and its like as tables of their own.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from recorder.events import jsontext
 from recorder.store.backend import Parameters
 from recorder.store.sqlite import faults
 
-_READS = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
+_REFUSED = {sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH, sqlite3.SQLITE_TRANSACTION, sqlite3.SQLITE_SAVEPOINT}
 _ASKING_PRAGMAS = {
     "collation_list",
     "compile_options",
@@ -103,13 +104,13 @@ class _Rows(Iterator[tuple[Any, ...]]):
 
 
 def _authorize(action: int, first: str | None, second: str | None, database: str | None, inner: str | None) -> int:
-    if action in _READS:
-        return sqlite3.SQLITE_DENY if second == "load_extension" else sqlite3.SQLITE_OK
+    if action in _REFUSED or (action == sqlite3.SQLITE_FUNCTION and second == "load_extension"):
+        return sqlite3.SQLITE_DENY
     if action == sqlite3.SQLITE_PRAGMA and first is not None:
         name = first.lower()
         asks = name in _ASKING_PRAGMAS or (second is None and name not in _SETTING_PRAGMAS)
         return sqlite3.SQLITE_OK if asks else sqlite3.SQLITE_DENY
-    return sqlite3.SQLITE_DENY
+    return sqlite3.SQLITE_OK
 
 
 def _nothing() -> int:
