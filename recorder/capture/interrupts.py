@@ -69,7 +69,8 @@ class Interrupts:
         if self._woken in ready:
             # Any signal writes here, also one that is none of ours.
             os.read(self._woken, READ_BYTES)
-        return descriptor in ready and not self.stopped
+        # What is there when the signal comes is still read: a program that was stopped as well may have flushed it.
+        return descriptor in ready
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         self.stopped = True

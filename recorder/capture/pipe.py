@@ -9,7 +9,7 @@ from recorder.capture.appending import BATCH_EVENTS, FrameWriter
 from recorder.capture.captured import Captured, Progress
 from recorder.capture.interrupts import Interrupts
 from recorder.capture.names import checked
-from recorder.errors import BadInput
+from recorder.errors import BadInput, NotAStream
 from recorder.ledger import Ledger
 from recorder.sources import Format, Reader, detect, reader_for, recognise
 from recorder.sources.detect import HEAD_BYTES
@@ -34,14 +34,14 @@ def capture_pipe(
     """Stores what comes through a pipe as the new stream `stream`, each frame at once; copies the bytes to `tee` first.
 
     Ends with the input, when interrupted, or when nobody reads `tee` any more; what is left then is stored as a
-    `partial` event. Where nothing came, no stream is made. Raises `NotAStream` where no frame can be recognised in what
+    `partial` event. Interrupted before anything came, it makes no stream. Raises `NotAStream` where no frame can be recognised in what
     came, `BadInput` where a stream of that name exists, `DatabaseUnusable`. With `tee` all bytes are passed on before
     an error is raised, and `trouble` is told of it when it happens.
     """
     interrupts = interrupts or Interrupts()
     with interrupts.installed():
         pieces = interrupts.pieces(pipe)
-        passed = _Tee(pieces, tee) if tee is not None else pieces
+        passed = _passed_on(pieces, tee) if tee is not None else pieces
         try:
             capture = _PipeCapture(ledger, checked(stream), dialect, progress)
             for data in passed:
@@ -56,23 +56,17 @@ def capture_pipe(
             raise
 
 
-class _Tee:
-    """Passes pieces on before it gives them; ends where nobody takes them any more."""
-
-    def __init__(self, pieces: Iterator[bytes], tee: BinaryIO) -> None:
-        self._pieces, self._tee = pieces, tee
-        self._closed = False
-
-    def __iter__(self) -> Iterator[bytes]:
-        for data in self._pieces:
-            try:
-                self._tee.write(data)
-                self._tee.flush()
-            except BrokenPipeError:
-                # As without a recorder: the program that writes is to find its pipe closed.
-                yield data
-                return
+def _passed_on(pieces: Iterator[bytes], tee: BinaryIO) -> Iterator[bytes]:
+    """Passes pieces on before it gives them; ends where they cannot be passed on any more."""
+    for data in pieces:
+        try:
+            tee.write(data)
+            tee.flush()
+        except BrokenPipeError:
+            # As without a recorder: the program that writes is to find its pipe closed.
             yield data
+            return
+        yield data
 
 
 class _PipeCapture:
@@ -93,15 +87,14 @@ class _PipeCapture:
             if found is None and len(self._head) < HEAD_BYTES:
                 return
             data, self._head = self._head, b""
-            self._begin(found or detect(data, name=_INPUT, complete=False))
+            self._begin(found or _format_of(data, complete=False))
         self._store(data)
 
     def end(self, *, stopped: bool) -> Captured:
         """Stores what is left. `stopped`: the input did not end by itself."""
-        if self._reader is None and self._head:
-            data, self._head = self._head, b""
-            self._begin(detect(data, name=_INPUT, complete=not stopped))
-            self._store(data)
+        if self._reader is None and (self._head or not stopped):
+            self._begin(_format_of(self._head, complete=not stopped))
+            self._store(self._head)
         if self._reader is None or self._writer is None:
             return Captured(stream=self._stream, status="stored", events=0, last_seq=0)
         self._writer.append(self._reader.end(), ended=not stopped)
@@ -127,3 +120,12 @@ class _PipeCapture:
         frames = self._reader.feed(data)
         for start in range(0, len(frames), BATCH_EVENTS):
             self._writer.append(frames[start : start + BATCH_EVENTS])
+
+
+def _format_of(head: bytes, *, complete: bool) -> Format:
+    if not head:
+        raise NotAStream(f"{_INPUT}: nothing came; nothing was stored")
+    try:
+        return detect(head, name=_INPUT, complete=complete)
+    except NotAStream as error:
+        raise NotAStream(f"{error}; nothing was stored") from None

@@ -1,18 +1,26 @@
-"""Rows on stdout, in the format asked for."""
+"""Rows on stdout, in the format asked for; lines for the person on stderr."""
 
 from __future__ import annotations
 
 import csv
+import io
 import sys
 from collections.abc import Iterable, Sequence
-from itertools import islice
 from typing import Any
 
 from recorder.cli.options import Format
+from recorder.cli.table import table
 from recorder.events import jsontext
 
-CELL = 60
-"""Width at which a table on a terminal cuts a cell."""
+
+def prepare() -> None:
+    """Makes stdout take every text: a lone surrogate is printed as its escape, never as an error.
+
+    What goes to a file or to the next program is UTF-8 whatever the locale; a terminal keeps its encoding.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        encoding = sys.stdout.encoding if sys.stdout.isatty() else "utf-8"
+        sys.stdout.reconfigure(encoding=encoding, errors="backslashreplace")
 
 
 def rows(columns: Sequence[str], found: Iterable[Sequence[Any]], format: Format) -> None:
@@ -21,53 +29,49 @@ def rows(columns: Sequence[str], found: Iterable[Sequence[Any]], format: Format)
         _json(columns, found)
     elif format == "nl":
         for row in found:
-            print(jsontext.encode(dict(zip(columns, map(_plain, row), strict=True))))
+            print(_object(columns, row))
     elif format == "csv":
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(columns)
-        writer.writerows([_cell(value) for value in row] for row in found)
+        writer.writerows([cell(value) for value in row] for row in found)
     else:
-        table(columns, found)
+        for line in table(columns, ([cell(value) for value in row] for row in found)):
+            print(line)
 
 
-def document(value: Any, *, indent: bool = True) -> None:
+def document(value: Any) -> None:
     """Prints one JSON document; over several lines where a person reads it."""
-    print(jsontext.encode(value, indent=2 if indent and sys.stdout.isatty() else None))
-
-
-def table(columns: Sequence[str], found: Iterable[Sequence[Any]]) -> None:
-    """Prints an aligned table. On a terminal long cells are cut; elsewhere nothing is."""
-    limit = CELL if sys.stdout.isatty() else None
-    iterator = iter(found)
-    screen = [[_shown(value, limit) for value in row] for row in islice(iterator, 200)]
-    widths = [max([len(name), *(len(row[place]) for row in screen)]) for place, name in enumerate(columns)]
-    _line(columns, widths)
-    _line(["-" * width for width in widths], widths)
-    for row in screen:
-        _line(row, widths)
-    for more in iterator:
-        _line([_shown(value, limit) for value in more], widths)
+    print(jsontext.encode(value, indent=2 if sys.stdout.isatty() else None))
 
 
 def hint(text: str) -> None:
     """A line for the person, not for the next program."""
-    print(text, file=sys.stderr)
+    print(_one_line(text), file=sys.stderr)
+
+
+def error_line(text: str) -> None:
+    """Says in one line what went wrong."""
+    hint(f"rec: {text}")
+
+
+def cell(value: Any) -> Any:
+    """A database value as text formats take it: NULL is nothing, bytes are text where they are some, else hex."""
+    return "" if value is None else _plain(value)
 
 
 def _json(columns: Sequence[str], found: Iterable[Sequence[Any]]) -> None:
     separator = "["
     for row in found:
-        print(separator + jsontext.encode(dict(zip(columns, map(_plain, row), strict=True))), end="")
+        print(separator + _object(columns, row), end="")
         separator = ",\n "
     print("[]" if separator == "[" else "]")
 
 
-def _line(cells: Sequence[str], widths: Sequence[int]) -> None:
-    print("  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip())
+def _object(columns: Sequence[str], row: Sequence[Any]) -> str:
+    return jsontext.encode(dict(zip(columns, map(_plain, row), strict=True)))
 
 
 def _plain(value: Any) -> Any:
-    """A database value as JSON takes it: bytes as text where they are some, else in hex."""
     if isinstance(value, bytes | memoryview):
         raw = bytes(value)
         try:
@@ -77,12 +81,5 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _cell(value: Any) -> Any:
-    return "" if value is None else _plain(value)
-
-
-def _shown(value: Any, limit: int | None) -> str:
-    text = str(_cell(value)).replace("\\", "\\\\") if isinstance(value, bytes) else str(_cell(value))
-    text = text.replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
-    text = "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text)
-    return text if limit is None or len(text) <= limit else text[: limit - 1] + "…"
+def _one_line(text: str) -> str:
+    return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in " ".join(text.split()))

@@ -184,35 +184,6 @@ class Reads(ABC):
                 return
             page = wanted.where(tuple_(*order) > tuple(batch[-1][column.key] for column in order))
 
-    def closed_messages(self, head: StreamHead, until: int) -> list[dict[str, Any]]:
-        """The messages that had closed by event `until`, as the projections rendered them, in the order of closing."""
-        return [jsontext.decode(row["body"]) for row in self.rows(head, "message_states", until=until)]
-
-    def tool_messages(self, head: StreamHead, until: int) -> list[dict[str, Any]]:
-        """The tool messages up to event `until` in the contract's shape, in order."""
-        return [_tool_message(row) for row in self.rows(head, "tool_messages", until=until)]
-
-
-def _tool_message(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "tool_call_id": row["tool_call_id"],
-        "name": row["name"],
-        "content": _json(row["content"]) if row["content_is_json"] else row["content"],
-        "artifact": _json(row["artifact"]),
-        "status": row["status"],
-        "id": row["message_id"],
-        "additional_kwargs": _json(row["additional_kwargs"]),
-        "response_metadata": _json(row["response_metadata"]),
-        "seq": row["seq"],
-        "source": row["source"],
-        "run_id": row["run_id"],
-        "executor": row["executor"],
-    }
-
-
-def _json(text: str | None) -> Any:
-    return None if text is None else jsontext.decode(text.encode())
-
 
 def read_model_table(name: str) -> Table:
     """The read model's table of that name, without its prefix. Raises `ValueError`."""

@@ -166,35 +166,6 @@ def test_rows_come_in_the_order_of_their_events_up_to_one_of_them(
         next(store.rows(head, "runs", equal={"colour": 1}))
 
 
-def test_closed_messages_and_tool_messages_come_back_in_the_contracts_shape(store: Store, head: StreamHead) -> None:
-    states = [{"message_ref": f"m{seq}", "closed_seq": seq, "body": b'{"text": "%d"}' % seq} for seq in (5, 3, 8)]
-    answer = {
-        "tool_call_id": "call_1",
-        "name": "add",
-        "content": '[{"type": "text"}]',
-        "content_is_json": 1,
-        "status": "success",
-        "artifact": '{"a": 1}',
-        "message_id": None,
-        "additional_kwargs": "{}",
-        "response_metadata": "{}",
-        "source": "event",
-        "run_id": "r",
-        "executor": "client",
-    }
-    plain = {**answer, "content": "[1", "content_is_json": 0, "artifact": None}
-    write(
-        store,
-        head,
-        message_states=states,
-        tool_messages=[{"seq": 2, "ordinal": 1, **plain}, {"seq": 2, "ordinal": 0, **answer}, {"seq": 6, "ordinal": 0}],
-    )
-    assert store.closed_messages(head, 5) == [{"text": "3"}, {"text": "5"}]
-    first, second = store.tool_messages(head, 5)
-    assert (first["content"], first["artifact"], first["seq"]) == ([{"type": "text"}], {"a": 1}, 2)
-    assert (second["content"], second["artifact"], second["id"], second["additional_kwargs"]) == ("[1", None, None, {})
-
-
 def test_clearing_takes_one_streams_rows_and_snapshots_only(store: Store, head: StreamHead) -> None:
     append(store, "t", [])
     other = store.head("t")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,24 +10,35 @@ import typer
 
 from recorder.cli import opening
 from recorder.cli.options import Database
-from recorder.cli.output import hint
+from recorder.cli.output import error_line, hint
+from recorder.cli.progress import Progress
 from recorder.errors import BadInput, RecorderError
 
 if TYPE_CHECKING:
     from recorder.capture import Captured
     from recorder.ledger import Ledger
 
+_FINDINGS = "SELECT rule, count(*) FROM findings WHERE stream = ? AND seq > ? GROUP BY rule ORDER BY min(seq), rule"
+
 
 def capture(
     files: Annotated[list[str], typer.Argument(metavar="FILE…|-", help="Recordings, or - for standard input.")],
-    name: Annotated[str | None, typer.Option("--name", help="The stream's name. Default: the file's stem.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Option(
+            "--name", metavar="NAME", help="The stream's name. Default: the file's stem.", show_default=False
+        ),
+    ] = None,
     dialect: Annotated[
-        str | None, typer.Option("--dialect", help="What the frames are written in. Default: found out.")
+        str | None,
+        typer.Option(
+            "--dialect", metavar="DIALECT", help="What the frames are written in. Default: found out.", show_default=False
+        ),
     ] = None,
     tee: Annotated[bool, typer.Option("--tee", help="With -: pass standard input on to standard output.")] = False,
     database: Database = None,
 ) -> int:
-    """Store recordings: SSE and NDJSON dumps, LangChain events, vcrpy cassettes.
+    """Store recordings in the log.
 
     \b
     Examples:
@@ -36,19 +46,23 @@ def capture(
       rec capture --name weather dump.ndjson
       curl -N … | rec capture --tee - > answer.sse
 
+    A recording is a dump of server-sent events or of JSON lines, as a provider streamed them or as LangChain's
+    astream_events gives them, or a vcrpy cassette. Its frames are stored as they are; those that are broken, or in no
+    dialect that is known, are reported as findings.
+
     A file captured before is known, one that has grown is taken up where it ended; nothing is stored twice. A file
     that is refused does not keep the others out: exit code 2 says that there was one.
     """
     from recorder import dialects
 
     if dialect is not None and dialect not in dialects.DIALECTS:
-        raise BadInput(f"--dialect {dialect}: known are {', '.join(sorted(dialects.DIALECTS))}")
+        raise BadInput(f"--dialect {dialect}: give one of {', '.join(sorted(dialects.DIALECTS))}")
     if name is not None and len(files) > 1:
         raise BadInput("--name goes with one recording: leave it out, and each stream is named after its file")
     if tee and files != ["-"]:
         raise BadInput("--tee passes standard input on: give it with - alone")
-    if name is not None and not name.strip():
-        raise BadInput("--name is empty: give the stream a name")
+    if files.count("-") > 1:
+        raise BadInput("- is standard input: give it once")
     with opening.ledger(database, write=True) as ledger:
         refused = 0
         for file in files:
@@ -56,9 +70,12 @@ def capture(
                 captured, stopped = _capture(ledger, file, name, dialect, tee)
             except RecorderError as error:
                 refused += 1
-                hint(f"rec: {' '.join(str(error).split())}")
+                error_line(str(error))
                 continue
-            _report(captured)
+            except KeyboardInterrupt:
+                hint(f"{file}: interrupted; what was stored stays, and the same command stores the rest")
+                return 130
+            _report(ledger, captured)
             if stopped:
                 return 130
         return 2 if refused else 0
@@ -68,19 +85,22 @@ def _capture(ledger: Ledger, file: str, name: str | None, dialect: str | None, t
     """Captures one recording; also says whether a signal ended it."""
     from recorder.capture import Interrupts, capture_file, capture_pipe, name_of_program
 
-    progress = _Progress(file) if sys.stderr.isatty() else None
+    progress = Progress(file) if sys.stderr.isatty() else None
     try:
         if file != "-":
             return capture_file(ledger, Path(file), name=name, dialect=dialect, progress=progress), False
+        if sys.stdin.isatty():
+            hint("reading standard input; Ctrl-D ends it")
         interrupts = Interrupts()
         captured = capture_pipe(
             ledger,
             sys.stdin.buffer,
-            name or name_of_program("stdin"),
+            name_of_program("stdin") if name is None else name,
             dialect=dialect,
             tee=sys.stdout.buffer if tee else None,
             progress=progress,
             interrupts=interrupts,
+            trouble=error_line,
         )
         return captured, interrupts.stopped
     finally:
@@ -88,33 +108,21 @@ def _capture(ledger: Ledger, file: str, name: str | None, dialect: str | None, t
             progress.clear()
 
 
-class _Progress:
-    """One line on the terminal that tells how far a long capture is."""
-
-    def __init__(self, file: str) -> None:
-        self._file = file
-        self._shown_at = time.monotonic()
-        self._width = 0
-
-    def __call__(self, events: int, size: int) -> None:
-        if time.monotonic() - self._shown_at < 0.1:
-            return
-        self._shown_at = time.monotonic()
-        line = f"{self._file}: {events:,} events, {size / 1e6:.1f} MB"
-        print(f"\r{line.ljust(self._width)}", end="", file=sys.stderr, flush=True)
-        self._width = len(line)
-
-    def clear(self) -> None:
-        if self._width:
-            print(f"\r{' ' * self._width}\r", end="", file=sys.stderr, flush=True)
-
-
-def _report(captured: Captured) -> None:
+def _report(ledger: Ledger, captured: Captured) -> None:
+    if captured.last_seq == 0:
+        hint("nothing came; nothing was stored")
+        return
     what = {
-        "stored": f"stored {captured.events} events",
-        "extended": f"stored {captured.events} more events, {captured.last_seq} in all",
-        "known": f"known already, {captured.last_seq} events; nothing stored",
+        "stored": f"stored {_count(captured.events, 'event')}",
+        "extended": f"stored {captured.events} more, {_count(captured.last_seq, 'event')} in all",
+        "known": f"known already, {_count(captured.last_seq, 'event')}; nothing stored",
     }[captured.status]
-    hint(f"{captured.stream}: {what}")
+    _, found = ledger.sql(_FINDINGS, (captured.stream, captured.last_seq - captured.events))
+    findings = ", ".join(f"{count} {rule}" for rule, count in found)
+    hint(f"{captured.stream}: {what}" + (f" (findings: {findings})" if findings else ""))
     if captured.note is not None:
         hint(f"{captured.stream}: {captured.note}")
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -1,0 +1,96 @@
+"""Tables for people."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+SCREEN = 200
+"""Rows that are looked at for the widths of the columns; a longer row later on is out of line, and whole."""
+NARROWEST = 12
+"""A terminal may be narrow, yet no cell is cut below this."""
+GAP = "  "
+
+
+def table(columns: Sequence[str], found: Iterable[Sequence[Any]]) -> Iterator[str]:
+    """The lines of an aligned table, numbers to the right. On a terminal its widest column is cut to fit; else none."""
+    rows = iter(found)
+    screen = [[printable(value) for value in row] for row in (first := list(islice(rows, SCREEN)))]
+    numeric = [
+        bool(first) and all(_is_number(row[place]) or row[place] == "" for row in first)
+        for place in range(len(columns))
+    ]
+    widths = [
+        max([_width(name), *(_width(row[place]) for row in screen)]) for place, name in enumerate(columns)
+    ]
+    if sys.stdout.isatty():
+        widths = _fitted(widths, shutil.get_terminal_size().columns)
+    yield _line(columns, widths, numeric)
+    yield _line(["-" * width for width in widths], widths, numeric)
+    for row in screen:
+        yield _line(row, widths, numeric)
+    for row in rows:
+        yield _line([printable(value) for value in row], widths, numeric)
+
+
+def printable(value: Any) -> str:
+    """A value on one line, with escapes for what would move the cursor or show nothing."""
+    text = str(value).replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
+    return text if text.isprintable() else "".join(map(_escaped, text))
+
+
+def _escaped(char: str) -> str:
+    if char.isprintable():
+        return char
+    return f"\\u{ord(char):04x}" if ord(char) < 0x10000 else f"\\U{ord(char):08x}"
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _fitted(widths: list[int], room: int) -> list[int]:
+    """Widths whose sum fits into the room, the widest column shortened first."""
+    fitted = list(widths)
+    while fitted:
+        excess = sum(fitted) + len(GAP) * (len(fitted) - 1) - room
+        widest = max(range(len(fitted)), key=fitted.__getitem__)
+        others = max([NARROWEST, *(width for place, width in enumerate(fitted) if place != widest)])
+        if excess <= 0 or fitted[widest] <= NARROWEST:
+            break
+        fitted[widest] = max(fitted[widest] - excess, min(others, fitted[widest] - 1))
+    return fitted
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> str:
+    shown = []
+    for text, width, right in zip(cells, widths, numeric, strict=True):
+        cut = _cut(text, width) if sys.stdout.isatty() else text
+        gap = " " * (width - _width(cut))
+        shown.append(gap + cut if right else cut + gap)
+    return GAP.join(shown).rstrip()
+
+
+def _cut(text: str, width: int) -> str:
+    if _width(text) <= width:
+        return text
+    kept, used = "", 1
+    for char in text:
+        used += _width(char)
+        if used > width:
+            break
+        kept += char
+    return kept + "…"
+
+
+def _width(text: str) -> int:
+    """Cells of a terminal that the text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
+    )
