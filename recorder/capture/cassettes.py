@@ -27,7 +27,8 @@ def capture_cassette(ledger: Ledger, path: Path, stream: str, dialect: str | Non
         raise other_bytes(path, stream)
     try:
         with ledger.store.transaction() as transaction:
-            receipt = writer.append_in(transaction, events)
+            # From the first event on: of a stream that somebody else has made meanwhile none of these is known.
+            receipt = writer.append_in(transaction, events, expected=0)
             if receipt.status != "known":
                 capture = Capture(
                     source=path.name,

@@ -21,7 +21,7 @@ def exchange_events(stream: bytes, parts: Iterable[Part], *, dialect: str | None
         group = list(found)
         recorder.dialect = dialect or UNKNOWN
         recorder.look_ahead(part.frame for part in group if part.frame is not None)
-        if recorder.dialect == UNKNOWN:
+        if dialect is None and recorder.dialect == UNKNOWN:
             recorder.dialect = _dialect_of_request(group) or UNKNOWN
         run_id = ids.derived_run_id(stream, exchange)
         for part in group:

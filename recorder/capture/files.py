@@ -12,6 +12,7 @@ from recorder.capture.appending import BATCH_EVENTS, FrameWriter
 from recorder.capture.captured import Captured, Progress, Status
 from recorder.capture.cassettes import capture_cassette
 from recorder.capture.names import checked, name_of_file
+from recorder.capture.recording import UNKNOWN
 from recorder.capture.refusals import other_bytes, unreadable
 from recorder.dialects import base
 from recorder.errors import BadInput, NotAStream
@@ -55,15 +56,11 @@ def _store_new(
     ledger: Ledger, path: Path, stream: str, format: Format, dialect: str | None, progress: Progress | None
 ) -> Captured:
     source = _Source(path, format)
-    writer = FrameWriter(
-        ledger, stream, source=path.name, format=format.framing, dialect=dialect, progress=progress
-    )
+    writer = FrameWriter(ledger, stream, source=path.name, format=format.framing, dialect=dialect, progress=progress)
     _append_all(writer, source, b"")
     if writer.stored == 0:
         raise BadInput(f"{path}: no frame could be read ({source.damage or 'it is empty'}); nothing was stored")
-    return Captured(
-        stream=stream, status="stored", events=writer.stored, last_seq=writer.last_seq, note=source.damage
-    )
+    return Captured(stream=stream, status="stored", events=writer.stored, last_seq=writer.last_seq, note=source.damage)
 
 
 def _store_rest(
@@ -80,7 +77,7 @@ def _store_rest(
     if head.last_seq:
         (last,) = ledger.events(head.name, head.last_seq, head.last_seq)
         partial = last.body if last.kind == base.PARTIAL else b""
-        spoken = last.dialect
+        spoken = None if last.dialect == UNKNOWN else last.dialect
     source = _Source(path, format)
     writer = FrameWriter(
         ledger,
@@ -100,9 +97,7 @@ def _store_rest(
         with ledger.store.transaction() as transaction:
             transaction.save_capture(head, structs.replace(known, complete=True))
     status: Status = "extended" if writer.stored else "known"
-    return Captured(
-        stream=head.name, status=status, events=writer.stored, last_seq=writer.last_seq, note=source.damage
-    )
+    return Captured(stream=head.name, status=status, events=writer.stored, last_seq=writer.last_seq, note=source.damage)
 
 
 class _Source:

@@ -34,9 +34,9 @@ def capture_pipe(
     """Stores what comes through a pipe as the new stream `stream`, each frame at once; copies the bytes to `tee` first.
 
     Ends with the input, when interrupted, or when nobody reads `tee` any more; what is left then is stored as a
-    `partial` event. Interrupted before anything came, it makes no stream. Raises `NotAStream` where no frame can be recognised in what
-    came, `BadInput` where a stream of that name exists, `DatabaseUnusable`. With `tee` all bytes are passed on before
-    an error is raised, and `trouble` is told of it when it happens.
+    `partial` event. Interrupted before anything came, it makes no stream. Raises `NotAStream` where no frame can be
+    recognised in what came, `BadInput` where a stream of that name exists, `DatabaseUnusable`. With `tee` all bytes are
+    passed on before an error is raised, and `trouble` is told of it when it happens.
     """
     interrupts = interrupts or Interrupts()
     with interrupts.installed():

@@ -16,18 +16,19 @@ UNKNOWN = "unknown"
 class FrameRecorder:
     """Makes the events of one stream from the frames of one source.
 
-    `stream` is the stream's UUID, `last` the number of events that it has. Once a frame shows the dialect, the frames
-    after it are taken to be in it too: a server's error object looks the same in all of them.
+    `stream` is the stream's UUID, `last` the number of events that it has. A `dialect` that is given is believed. Else
+    the first frame to show one decides for the frames after it: a server's error object looks the same in all of them.
     """
 
     def __init__(self, stream: bytes, *, last: int = 0, dialect: str | None = None) -> None:
         self._stream = stream
         self._ordinal = last
+        self._given = dialect is not None
         self.dialect = dialect if dialect is not None else UNKNOWN
 
     def look_ahead(self, frames: Iterable[Frame]) -> None:
         """Lets later frames tell the dialect of earlier ones."""
-        if self.dialect != UNKNOWN:
+        if not self._wanted:
             return
         for frame in frames:
             if frame.kind == "data" and (found := dialects.recognise(_value(frame.body), frame.event)):
@@ -62,6 +63,11 @@ class FrameRecorder:
             encoding=encoding_of(frame.body),
         )
 
+    @property
+    def _wanted(self) -> bool:
+        """Whether the dialect is still to be found out."""
+        return self.dialect == UNKNOWN and not self._given
+
     def next_id(self) -> bytes:
         """The id of the next event of this source."""
         self._ordinal += 1
@@ -69,7 +75,7 @@ class FrameRecorder:
 
     def _envelope(self, frame: Frame) -> base.Envelope:
         value = _value(frame.body)
-        if self.dialect == UNKNOWN and (found := dialects.recognise(value, frame.event)):
+        if self._wanted and (found := dialects.recognise(value, frame.event)):
             self.dialect = found.name
         return dialects.get(self.dialect).envelope(value, frame.event)
 

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from typing import Annotated
 
 import typer
 
 from recorder._version import __version__
+from recorder.cli import output
 from recorder.cli.commands import capture, database, diff, replay, sql, streams
+from recorder.cli.help import Verb, Verbs
 from recorder.errors import RecorderError
 
 EPILOG = "Data goes to stdout, all else to stderr. Exit codes: 0 fine, 1 a finding or a difference, 2 an error."
 
 app = typer.Typer(
     name="rec",
+    cls=Verbs,
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -33,35 +37,41 @@ Examples:
 )
 
 
-@app.callback()
-def options(
-    version: Annotated[
-        bool, typer.Option("--version", "-V", is_eager=True, help="Print the version and exit.")
-    ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show a traceback where an error is not expected.")] = False,
-) -> None:
-    if version:
+def _version(wanted: bool) -> None:
+    if wanted:
         print(f"rec {__version__}")
         raise typer.Exit
 
 
-app.command("capture")(capture.capture)
-app.command("ls")(streams.ls)
-app.command("show")(streams.show)
-app.command("rename")(streams.rename)
-app.command("replay")(replay.replay)
-app.command("diff")(diff.diff)
-app.command("sql")(sql.sql)
-app.command("rebuild")(database.rebuild)
-app.add_typer(database.db, name="db")
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", "-V", is_eager=True, callback=_version, help="Print the version and exit."),
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show a traceback where an error is not expected.")] = False,
+) -> None:
+    pass
+
+
+app.command("capture", cls=Verb)(capture.capture)
+app.command("ls", cls=Verb)(streams.ls)
+app.command("show", cls=Verb)(streams.show)
+app.command("replay", cls=Verb)(replay.replay)
+app.command("diff", cls=Verb)(diff.diff)
+app.command("sql", cls=Verb)(sql.sql)
+app.command("rename", cls=Verb)(streams.rename)
+app.command("rebuild", cls=Verb)(database.rebuild)
+app.add_typer(database.db, name="db", cls=Verbs)
 
 
 def main(argv: list[str]) -> int:
     """Runs one command line; gives its exit code. Errors are one line on stderr."""
     arguments = [argument for argument in argv if argument != "--debug"]
     debug = len(arguments) != len(argv)
+    output.prepare()
     try:
-        result = app(args=arguments, prog_name="rec", standalone_mode=False)
+        result = app(args=sql.protected(arguments), prog_name="rec", standalone_mode=False)
         sys.stdout.flush()
         return result if isinstance(result, int) else 0
     except typer.Exit as exit:
@@ -69,30 +79,45 @@ def main(argv: list[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return 130
     except typer.TyperException as error:
-        return _usage(error)
-    except BrokenPipeError:
-        # The reader of stdout went away (`rec show … | head`): nothing is wrong, and nobody is left to tell.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _usage(error, arguments)
+    except (BrokenPipeError, SystemExit):
+        # The reader of stdout went away (`rec show … | head`): nothing is wrong, and nobody is left to tell. It is all
+        # that Typer makes a SystemExit of.
+        _drop_stdout()
         return 0
     except RecorderError as error:
         if debug:
             raise
         return _fail(str(error))
+    except OSError as error:
+        if debug:
+            raise
+        _drop_stdout()
+        return _fail(f"{error.filename or 'the output'}: {(error.strerror or str(error)).lower()}")
     except Exception as error:
         if debug:
             raise
         return _fail(f"unexpected {type(error).__name__}: {error} (run it again with --debug for the traceback)")
 
 
-def _usage(error: typer.TyperException) -> int:
+def _drop_stdout() -> None:
+    """What stdout still holds cannot be written: without this, Python would say so once more at its end."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _usage(error: typer.TyperException, arguments: list[str]) -> int:
     message = error.format_message() if hasattr(error, "format_message") else str(error)
     if message.startswith("Usage:"):
         print(message, file=sys.stderr)
         return 2
-    return _fail(f"{message.rstrip('.')} (see rec --help)")
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else " ".join(["rec", *arguments[:1]])
+    if command == "rec" and "option: -d" in message:
+        return _fail("-d comes after the verb: rec ls -d runs.db")
+    return _fail(f"{message.rstrip('.')} (see {command} --help)")
 
 
 def _fail(message: str) -> int:
-    line = " ".join(message.split())
-    print(f"rec: {line}", file=sys.stderr)
+    output.error_line(message)
     return 2

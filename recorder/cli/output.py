@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -16,8 +17,12 @@ from recorder.events import jsontext
 def prepare() -> None:
     """Makes stdout take every text: a lone surrogate is printed as its escape, never as an error.
 
-    What goes to a file or to the next program is UTF-8 whatever the locale; a terminal keeps its encoding.
+    What goes to a file or to the next program is UTF-8 whatever the locale; a terminal keeps its encoding. A standard
+    stream that is closed (`>&-`) is an empty one.
     """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
     if isinstance(sys.stdout, io.TextIOWrapper):
         encoding = sys.stdout.encoding if sys.stdout.isatty() else "utf-8"
         sys.stdout.reconfigure(encoding=encoding, errors="backslashreplace")
@@ -26,10 +31,11 @@ def prepare() -> None:
 def rows(columns: Sequence[str], found: Iterable[Sequence[Any]], format: Format) -> None:
     """Prints rows as they come; only a table waits for the widths of its first screen."""
     if format == "json":
-        _json(columns, found)
+        _json(_distinct(columns), found)
     elif format == "nl":
+        names = _distinct(columns)
         for row in found:
-            print(_object(columns, row))
+            print(_object(names, row))
     elif format == "csv":
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(columns)
@@ -65,6 +71,17 @@ def _json(columns: Sequence[str], found: Iterable[Sequence[Any]]) -> None:
         print(separator + _object(columns, row), end="")
         separator = ",\n "
     print("[]" if separator == "[" else "]")
+
+
+def _distinct(columns: Sequence[str]) -> list[str]:
+    """Column names as the keys of an object: a second `a` is `a_2`, or its value would be lost."""
+    names: list[str] = []
+    for name in columns:
+        number, free = 2, name
+        while free in names:
+            free, number = f"{name}_{number}", number + 1
+        names.append(free)
+    return names
 
 
 def _object(columns: Sequence[str], row: Sequence[Any]) -> str:

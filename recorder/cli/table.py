@@ -6,7 +6,7 @@ import shutil
 import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 SCREEN = 200
@@ -19,22 +19,20 @@ GAP = "  "
 def table(columns: Sequence[str], found: Iterable[Sequence[Any]]) -> Iterator[str]:
     """The lines of an aligned table, numbers to the right. On a terminal its widest column is cut to fit; else none."""
     rows = iter(found)
-    screen = [[printable(value) for value in row] for row in (first := list(islice(rows, SCREEN)))]
+    first = list(islice(rows, SCREEN))
+    screen = [list(map(printable, row)) for row in first]
     numeric = [
         bool(first) and all(_is_number(row[place]) or row[place] == "" for row in first)
         for place in range(len(columns))
     ]
-    widths = [
-        max([_width(name), *(_width(row[place]) for row in screen)]) for place, name in enumerate(columns)
-    ]
-    if sys.stdout.isatty():
+    widths = [max([_width(name), *(_width(row[place]) for row in screen)]) for place, name in enumerate(columns)]
+    terminal = sys.stdout.isatty()
+    if terminal:
         widths = _fitted(widths, shutil.get_terminal_size().columns)
-    yield _line(columns, widths, numeric)
-    yield _line(["-" * width for width in widths], widths, numeric)
-    for row in screen:
-        yield _line(row, widths, numeric)
-    for row in rows:
-        yield _line([printable(value) for value in row], widths, numeric)
+    shown = chain([columns, ["-" * width for width in widths]], screen, (map(printable, row) for row in rows))
+    for cells in shown:
+        fitted = [_cut(text, width) if terminal else text for text, width in zip(cells, widths, strict=True)]
+        yield _line(fitted, widths, numeric)
 
 
 def printable(value: Any) -> str:
@@ -67,12 +65,11 @@ def _fitted(widths: list[int], room: int) -> list[int]:
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> str:
-    shown = []
+    aligned = []
     for text, width, right in zip(cells, widths, numeric, strict=True):
-        cut = _cut(text, width) if sys.stdout.isatty() else text
-        gap = " " * (width - _width(cut))
-        shown.append(gap + cut if right else cut + gap)
-    return GAP.join(shown).rstrip()
+        gap = " " * (width - _width(text))
+        aligned.append(gap + text if right else text + gap)
+    return GAP.join(aligned).rstrip()
 
 
 def _cut(text: str, width: int) -> str:

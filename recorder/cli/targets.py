@@ -12,7 +12,7 @@ from recorder.errors import BadInput, UnknownStream
 if TYPE_CHECKING:
     from recorder.ledger import Ledger
 
-_RANGE = re.compile(r"(\d+)?-(\d+)?")
+_RANGE = re.compile(r"([0-9]{1,18})?-([0-9]{1,18})?")
 
 
 class Target(Struct, frozen=True):
@@ -28,13 +28,13 @@ def resolve(ledger: Ledger, text: str) -> Target:
 
     Raises `UnknownStream`, and `BadInput` where what follows the `@` names no event.
     """
-    try:
-        return Target(ledger.head(text).name)
-    except UnknownStream:
-        stream, at, place = text.rpartition("@")
-        if not at:
-            raise
-    name = ledger.head(stream).name
+    whole = ledger.find(text)
+    if whole is not None:
+        return Target(whole.name)
+    stream, at, place = text.rpartition("@")
+    if not at:
+        return Target(_name(ledger, text))
+    name = _name(ledger, stream)
     return _place(ledger, name, place)
 
 
@@ -42,17 +42,22 @@ def number(text: str, last: int) -> int:
     """The event number that `--at` gives: digits, or `end`. Raises `BadInput`."""
     if text == "end":
         return last
-    try:
-        return int(text)
-    except ValueError:
-        raise BadInput(f"--at {text}: give an event number from 0 to {last}, or end") from None
+    if not _is_number(text) or int(text) > last:
+        raise BadInput(f"--at {text}: give an event number from 0 to {last}, or end")
+    return int(text)
+
+
+def _name(ledger: Ledger, stream: str) -> str:
+    if stream == "latest" and not ledger.streams():
+        raise UnknownStream("there is no stream in the database yet: rec capture stores one")
+    return ledger.head(stream).name
 
 
 def _place(ledger: Ledger, name: str, place: str) -> Target:
     last = ledger.head(name).last_seq
     if place == "end":
         return Target(name, last, last)
-    if place.isdecimal():
+    if _is_number(place):
         return Target(name, int(place), int(place))
     if place == "first-error":
         found = _first(
@@ -71,8 +76,13 @@ def _place(ledger: Ledger, name: str, place: str) -> Target:
         place,
     )
     if found is None:
-        raise BadInput(f"{name}@{place}: no event number, no range A-B, no call id of this stream")
+        raise BadInput(f"{name}@{place}: give an event number, a range A-B, end, first-error or a call's id")
     return Target(name, *found)
+
+
+def _is_number(text: str) -> bool:
+    # Eighteen digits are more events than there will be, and no more than SQLite's integers hold.
+    return text.isascii() and text.isdecimal() and len(text) <= 18
 
 
 def _first(ledger: Ledger, query: str, *parameters: object) -> tuple[int, int] | None:

@@ -26,7 +26,7 @@ class Decoders:
         key = f"{dialect.name} {event.run_id or ''}" if dialect.layer == "wire" else dialect.name
         state = self._states.get(key)
         state, deltas = dialect.step(dialect.start() if state is None else state, event)
-        if event.kind in (base.END, base.ERROR):
+        if event.kind in (base.END, base.ERROR) and dialect.layer == "wire":
             self._states.pop(key, None)
         else:
             self._states[key] = state

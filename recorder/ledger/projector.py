@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from msgspec import MsgspecError
-
 from recorder.errors import ProjectionFailed
 from recorder.events import Event
 from recorder.ledger import snapshots
@@ -99,16 +97,12 @@ class RowProjector:
         parts: dict[str, bytes] = {}
         fold = self._projector.fold
         assert fold.pairings is not None
-        try:
-            if self._pairings_pace.due:
-                parts[snapshots.PAIRINGS] = snapshots.pack(fold.pairings)
-                self._pairings_pace.taken(len(parts[snapshots.PAIRINGS]))
-            if parts or self._open_pace.due:
-                parts[snapshots.OPEN] = snapshots.pack(self._projector.open_state())
-                self._open_pace.taken(len(parts[snapshots.OPEN]))
-        except (MsgspecError, RecursionError, ValueError):
-            # Open state that cannot be packed (nested a thousand deep): there is no snapshot, the log has it all.
-            return {}
+        if self._pairings_pace.due:
+            parts[snapshots.PAIRINGS] = snapshots.pack(fold.pairings)
+            self._pairings_pace.taken(len(parts[snapshots.PAIRINGS]))
+        if parts or self._open_pace.due:
+            parts[snapshots.OPEN] = snapshots.pack(self._projector.open_state())
+            self._open_pace.taken(len(parts[snapshots.OPEN]))
         return parts
 
     def _counted(self, events: Iterable[Event]) -> Iterable[Event]:

@@ -38,8 +38,11 @@ class Blocks(Struct):
             else:
                 block.values[name] = value
 
-    def append(self, delta: TextChunk) -> None:
-        self._block(delta.block, delta.kind).texts.setdefault(delta.field, Rope()).append(delta.text)
+    def append(self, delta: TextChunk) -> Block:
+        """Appends text; gives the block that it went to."""
+        block = self._block(delta.block, delta.kind)
+        block.texts.setdefault(delta.field, Rope()).append(delta.text)
+        return block
 
     def add_item(self, delta: BlockItem) -> None:
         values = self._block(delta.block, delta.kind).values
@@ -54,6 +57,12 @@ class Blocks(Struct):
     def add_call(self, key: BlockKey | None, ref: str) -> None:
         """Notes where in the order of blocks a call stands."""
         self.by_key.setdefault(_text(key) if key is not None else f"call {ref}", Block(kind=TOOL_CALL)).call = ref
+
+    @property
+    def last_text(self) -> Block | None:
+        """The last one of the blocks whose text is the answer's."""
+        texts = (block for block in reversed(self.by_key.values()) if block.kind == "text" and "text" in block.texts)
+        return next(texts, None)
 
     @property
     def text(self) -> str:

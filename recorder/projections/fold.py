@@ -148,18 +148,17 @@ class Fold:
 
     def _text(self, delta: TextChunk) -> None:
         message = self._shown(delta.run_id, delta.choice)
-        message.add_text(delta)
+        grew = message.add_text(delta)
         self.observer.block_changed(self._seq, message, str(delta.block), delta.field, delta.text)
-        if delta.kind == "text" and delta.field == "text" and delta.text:
+        if grew:
             self.observer.text_added(self._seq, self._next("text"), message, delta.text)
 
     def _block(self, delta: BlockStarted | BlockItem) -> None:
         message = self._shown(delta.run_id, delta.choice)
-        before = message.text if isinstance(delta, BlockStarted) and delta.kind == "text" and delta.data else None
-        message.add_block(delta)
+        added = message.add_block(delta)
         name = delta.field if isinstance(delta, BlockItem) else "type"
         self.observer.block_changed(self._seq, message, str(delta.block), name, None)
-        if before is not None and (added := message.text[len(before) :]):
+        if added:
             self.observer.text_added(self._seq, self._next("text"), message, added)
 
     def _chunk(self, delta: MessageChunk, calls: list[Any]) -> None:
@@ -255,7 +254,7 @@ class Fold:
     def _history(self, delta: History) -> None:
         if self.pairings is None:
             return
-        calls, answers = self.pairings.restated(self._seq, delta.run_id, delta.entries)
+        calls, answers = self.pairings.restated(self._seq, delta.entries)
         for call, pairing in calls:
             self.observer.call_restated(self._seq, call, pairing, delta.run_id, self._layer)
             self.observer.pairing_changed(self._seq, pairing)
@@ -331,7 +330,12 @@ class Fold:
             if not message.first_seq:
                 continue
             message.last_seq = self._seq
-            message.close(cut_off=cut_off)
+            # A gateway whose own source broke off says a proper end all the same, but gives no reason.
+            unexplained = message.layer == "wire" and not (message.finished or message.cut_off or cut_off)
+            message.close(cut_off=cut_off or unexplained)
+            if unexplained:
+                detail = f"message {message.id!r} ended without a reason to stop"
+                self._found(Finding(run_id=run_id, rule="missing-finish-reason", severity="warning", detail=detail))
             self._calls_final(message)
             self.observer.message_closed(self._seq, message)
 

@@ -23,6 +23,7 @@ from recorder.projections.gather import Entry, GatherStep
 from recorder.projections.langchain_gather import LangChainGather
 from recorder.projections.langchain_sum import LangChainSum
 from recorder.projections.merged_message import MergedMessage
+from recorder.projections.rope import Rope
 from recorder.projections.usage import replace_counts
 from recorder.projections.wire_gather import WireGather
 
@@ -49,6 +50,8 @@ class Message(Struct):
     cut_off: bool = False
     closed: bool = False
     superseded: bool = False
+    scattered: bool = False
+    """Some text came elsewhere than behind all other text: `text` is not what came, joined."""
     blocks: Blocks = field(default_factory=Blocks)
     """What providers stream as blocks."""
     merged: MergedMessage | None = None
@@ -61,14 +64,26 @@ class Message(Struct):
         self.role = self.role or delta.role
         self.model = self.model or delta.model
 
-    def add_text(self, delta: TextChunk) -> None:
-        self.blocks.append(delta)
+    def add_text(self, delta: TextChunk) -> bool:
+        """Appends to a block; says whether the answer's text grew by it."""
+        block = self.blocks.append(delta)
+        if block.kind != "text" or delta.field != "text" or not delta.text:
+            return False
+        self.scattered = self.scattered or block is not self.blocks.last_text
+        return True
 
-    def add_block(self, delta: BlockStarted | BlockItem) -> None:
-        if isinstance(delta, BlockStarted):
-            self.blocks.start(delta)
-        else:
+    def add_block(self, delta: BlockStarted | BlockItem) -> str:
+        """Opens a block, or adds to its fields; gives the text that the answer's text grew by."""
+        if isinstance(delta, BlockItem):
             self.blocks.add_item(delta)
+            return ""
+        if delta.kind != "text" or not delta.data:
+            self.blocks.start(delta)
+            return ""
+        before = self.text
+        self.blocks.start(delta)
+        self.scattered = self.scattered or not self.text.startswith(before)
+        return self.text[len(before) :]
 
     def add_calls(self, seq: int, chunks: list[ToolCallChunk], first_ordinal: int) -> list[GatherStep]:
         """Gathers the tool call chunks of one event; gives what each of them did."""
@@ -85,11 +100,15 @@ class Message(Struct):
         """Adds an AIMessageChunk and its tool call chunks; gives what each of these did."""
         if self.merged is None:
             self.merged = MergedMessage()
+        before = self.text if _may_scatter(self.merged, chunk.content) else None
         if isinstance(self.gather, LangChainGather):
-            return LangChainSum(self.gather, self.merged).add(seq, chunk, calls, first_ordinal)
-        steps = self.gather.add(seq, calls, first_ordinal)
-        self.merged.add(chunk)
-        self.merged.settle(self.gather.entries)
+            steps = LangChainSum(self.gather, self.merged).add(seq, chunk, calls, first_ordinal)
+        else:
+            steps = self.gather.add(seq, calls, first_ordinal)
+            self.merged.add(chunk)
+            self.merged.settle(self.gather.entries)
+        if before is not None and self.text != before + text_of_content(chunk.content):
+            self.scattered = True
         return steps
 
     def count(self, delta: Usage) -> None:
@@ -101,14 +120,16 @@ class Message(Struct):
         self.cut_off = self.cut_off or delta.truncating
 
     def close(self, *, cut_off: bool = False) -> None:
-        """Nothing more will come. A message that never said why it stopped is finished by a proper end."""
+        """Nothing more will come. `cut_off`: a message that never said why it stopped is not taken for finished."""
         self.closed = True
         self.cut_off = self.cut_off or (cut_off and not self.finished)
         self.finished = True
 
     def state_of(self, entry: Entry) -> CallState:
         """The truth-state of one of the message's calls."""
-        raw = entry.args.text if entry.args is not None else None
+        # An open call's text is left alone: to join it at every event would cost its length each time.
+        asked = self.finished and not self.cut_off
+        raw = entry.args.text if asked and entry.args is not None else None
         return call_state(raw, finished=self.finished, cut_off=self.cut_off)
 
     @property
@@ -126,6 +147,13 @@ class Message(Struct):
     def text(self) -> str:
         """The answer's text: all its text blocks, joined."""
         return self.blocks.text if self.merged is None else text_of_content(self.merged.content)
+
+
+def _may_scatter(merged: MergedMessage, content: str | list[Any]) -> bool:
+    """Whether the content's text may go elsewhere than behind the text so far: LangChain adds blocks by their index."""
+    if isinstance(content, str):
+        return bool(content) and not isinstance(merged.content_node, Rope)
+    return any(isinstance(item, str) or (isinstance(item, dict) and "text" in item) for item in content)
 
 
 def text_of_content(content: str | list[Any]) -> str:

@@ -9,6 +9,7 @@ Pairs that were made are never unmade: the state after an event does not depend 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from hashlib import sha256
 from typing import Any, Literal
 
@@ -103,38 +104,50 @@ class Pairings(Struct):
         """An answer at first hand: goes to the first unanswered call with its id."""
         key = _key(answer.tool_call_id, answer.name)
         content = _content_key(answer)
-        calls = [self.rows[position] for position in self.by_key.get(key, ())]
+        calls = self._calls(key)
         for row in calls:
             if row.answer_seq is None:
                 return self._settle(row, seq, run_id, answer, content)
-        for row in calls:
+        for row in [*calls, *self._extras(key)]:
             if row.answer_key == content and row.answer_run in (None, run_id):
                 row.answer_run = run_id
                 return Answered(row, new=False)
         return self._extra(seq, run_id, answer, content, calls[-1] if calls else None)
 
     def restated(
-        self, seq: int, run_id: str, entries: list[HistoryCall | HistoryAnswer]
+        self, seq: int, entries: list[HistoryCall | HistoryAnswer]
     ) -> tuple[list[tuple[HistoryCall, Pairing]], list[tuple[HistoryAnswer, Answered]]]:
-        """A conversation as an event repeats it: the calls and the answers in it that were not known."""
-        by_key: dict[str, tuple[list[HistoryCall], list[HistoryAnswer]]] = {}
-        for entry in entries:
-            if isinstance(entry, HistoryCall):
-                by_key.setdefault(_key(entry.id, entry.name), ([], []))[0].append(entry)
-            else:
-                by_key.setdefault(_key(entry.tool_call_id, entry.name), ([], []))[1].append(entry)
-        new_calls: list[tuple[HistoryCall, Pairing]] = []
-        new_answers: list[tuple[HistoryAnswer, Answered]] = []
-        for key, (calls, answers) in by_key.items():
-            rows = self._align(seq, key, calls, new_calls)
-            new_answers.extend(self._align_answers(seq, run_id, key, rows, answers))
-        return new_calls, new_answers
+        """A conversation as an event repeats it: the calls and answers in it that were not known, each in its order."""
+        rows, calls = self._restated_calls(seq, [entry for entry in entries if isinstance(entry, HistoryCall)])
+        return calls, self._restated_answers(
+            seq, rows, [entry for entry in entries if isinstance(entry, HistoryAnswer)]
+        )
 
-    def _align(
-        self, seq: int, key: str, calls: list[HistoryCall], new: list[tuple[HistoryCall, Pairing]]
-    ) -> list[Pairing]:
-        """The row of each restated call: known ones matched from the end backwards, the others made."""
-        known = [self.rows[position] for position in self.by_key.get(key, ())]
+    def _restated_calls(
+        self, seq: int, calls: list[HistoryCall]
+    ) -> tuple[dict[str, list[Pairing]], list[tuple[HistoryCall, Pairing]]]:
+        """The rows of the calls under their keys, and the calls for which rows were made."""
+        same: dict[str, list[HistoryCall]] = {}
+        for call in calls:
+            same.setdefault(_key(call.id, call.name), []).append(call)
+        known = {key: iter(self._aligned(key, found)) for key, found in same.items()}
+        rows: dict[str, list[Pairing]] = {}
+        new: list[tuple[HistoryCall, Pairing]] = []
+        for call in calls:
+            key = _key(call.id, call.name)
+            row = next(known[key])
+            if row is None:
+                row = self._row(f"{seq}:h{len(self.rows)}", call.id, call.name, "open", seq)
+                row.executor, row.args_key = call.executor, args_key(call.args)
+                self.by_ref[row.call_ref or ""] = row.position
+                self.by_key.setdefault(key, []).append(row.position)
+                new.append((call, row))
+            rows.setdefault(key, []).append(row)
+        return rows, new
+
+    def _aligned(self, key: str, calls: list[HistoryCall]) -> list[Pairing | None]:
+        """The row of each restated call, matched from the end backwards; None for a call that was not known."""
+        known = self._calls(key)
         aligned: list[Pairing | None] = [None] * len(calls)
         limit = len(known)
         for index in range(len(calls) - 1, -1, -1):
@@ -142,37 +155,30 @@ class Pairings(Struct):
                 if len(known) == len(calls) == 1 or _same_call(known[candidate], calls[index]):
                     aligned[index], limit = known[candidate], candidate
                     break
-        rows = []
-        for call, row in zip(calls, aligned, strict=True):
-            if row is None:
-                row = self._row(f"{seq}:h{len(self.rows)}", call.id, call.name, "open", seq)
-                row.executor, row.args_key = call.executor, args_key(call.args)
-                self.by_ref[row.call_ref or ""] = row.position
-                self.by_key.setdefault(key, []).append(row.position)
-                new.append((call, row))
-            rows.append(row)
-        return rows
+        return aligned
 
-    def _align_answers(
-        self, seq: int, run_id: str, key: str, rows: list[Pairing], answers: list[HistoryAnswer]
+    def _restated_answers(
+        self, seq: int, rows: dict[str, list[Pairing]], answers: list[HistoryAnswer]
     ) -> list[tuple[HistoryAnswer, Answered]]:
         """Answers in their order go to the restated calls in theirs; what is left is a second answer or an orphan."""
-        if not rows:
-            known = [self.rows[position] for position in self.by_key.get(key, ())]
-            rows = known[-len(answers) :]
-        found: list[tuple[HistoryAnswer, Answered]] = []
-        extra_seen = 0
-        for index, answer in enumerate(answers):
-            if index < len(rows):
-                row = rows[index]
+        same = Counter(_key(answer.tool_call_id, answer.name) for answer in answers)
+        calls = {key: rows.get(key) or self._calls(key)[-count:] for key, count in same.items()}
+        waiting = {key: iter(found) for key, found in calls.items()}
+        told = {key: Counter(row.answer_key for row in self._extras(key)) for key in same}
+        new: list[tuple[HistoryAnswer, Answered]] = []
+        for answer in answers:
+            key = _key(answer.tool_call_id, answer.name)
+            row = next(waiting[key], None)
+            if row is not None:
                 if row.answer_seq is None:
-                    found.append((answer, self._settle(row, seq, None, answer, _content_key(answer))))
+                    new.append((answer, self._settle(row, seq, None, answer, _content_key(answer))))
                 continue
-            extra_seen += 1
-            if extra_seen > len(self.extra.get(key, ())):
-                last = rows[-1] if rows else None
-                found.append((answer, self._extra(seq, None, answer, _content_key(answer), last)))
-        return found
+            content = _content_key(answer)
+            told[key][content] -= 1
+            if told[key][content] < 0:
+                last = calls[key][-1] if calls[key] else None
+                new.append((answer, self._extra(seq, None, answer, content, last)))
+        return new
 
     def _settle(self, row: Pairing, seq: int, run_id: str | None, answer: HistoryAnswer, content: str) -> Answered:
         row.status = "error" if answer.status == "error" else "answered"
@@ -183,12 +189,8 @@ class Pairings(Struct):
     def _extra(
         self, seq: int, run_id: str | None, answer: HistoryAnswer, content: str, call: Pairing | None
     ) -> Answered:
-        """An answer that no open call waits for: a duplicate where there is a call, else an orphan; once per run."""
+        """An answer that no open call waits for: a duplicate where there is a call, else an orphan."""
         key = _key(answer.tool_call_id, answer.name)
-        for position in self.extra.get(key, ()):
-            row = self.rows[position]
-            if row.answer_key == content and (run_id is None or row.answer_run in (None, run_id)):
-                return Answered(row, new=False)
         row = self._row(None, answer.tool_call_id, answer.name, "orphan", None)
         if call is not None:
             row.status, row.call_ref, row.call_seq = "duplicate", call.call_ref, call.call_seq
@@ -196,6 +198,12 @@ class Pairings(Struct):
         row.answer_seq, row.answer_status, row.answer_key, row.answer_run = seq, answer.status, content, run_id
         self.extra.setdefault(key, []).append(row.position)
         return Answered(row, new=True)
+
+    def _calls(self, key: str) -> list[Pairing]:
+        return [self.rows[position] for position in self.by_key.get(key, ())]
+
+    def _extras(self, key: str) -> list[Pairing]:
+        return [self.rows[position] for position in self.extra.get(key, ())]
 
     def _row(
         self, ref: str | None, id: str | None, name: str | None, status: PairingStatus, seq: int | None

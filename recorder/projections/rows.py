@@ -1,7 +1,8 @@
 """The read model's rows, collected while a fold runs.
 
 Rows are full rows by primary key, so that writing one again is harmless. What grows event by event (an open call's
-arguments, an open message's text) is NULL in its row; chunks and pieces hold it until the call or message closes.
+arguments, an open message's text) is NULL in its row; chunks and pieces hold it until the call or message closes. A
+chunk has of its own only what differs from its call; the view adds the rest.
 """
 
 from __future__ import annotations
@@ -61,10 +62,6 @@ class RowCollector(Silent):
             "tool_call_chunks",
             seq=seq,
             ordinal=ordinal,
-            layer=message.layer,
-            run_id=message.run_id,
-            message_ref=message.ref,
-            choice=message.choice,
             call_ref=entry.ref,
             call_index=_integer(entry.index),
             call_id=entry.id,
@@ -191,15 +188,13 @@ def _message_row(message: Message) -> Row:
         "finish_reason": message.finish_reason,
         "input_tokens": _integer(usage.get("input_tokens")),
         "output_tokens": _integer(usage.get("output_tokens")),
-        "text": message.text if message.closed else None,
+        "text": message.text if message.closed or message.scattered else None,
         "closed": int(message.closed),
         "superseded": int(message.superseded),
     }
 
 
 def _call_row(message: Message, entry: Entry, position: int) -> Row:
-    state = message.state_of(entry)
-    raw = entry.args.text if entry.args is not None else ""
     return {
         "call_ref": entry.ref,
         "layer": message.layer,
@@ -210,14 +205,18 @@ def _call_row(message: Message, entry: Entry, position: int) -> Row:
         "call_index": _integer(entry.index),
         "call_id": entry.id,
         "name": entry.name,
-        "args": raw if message.closed else None,
-        "args_state": state,
+        "args": _text(entry) if message.closed else None,
+        "args_state": message.state_of(entry),
         "first_seq": entry.first_seq,
         "last_seq": entry.last_seq,
         "executor": entry.executor,
         "source": "stream",
         "legacy": int(entry.legacy),
     }
+
+
+def _text(entry: Entry) -> str:
+    return entry.args.text if entry.args is not None else ""
 
 
 def _run_row(run: Run) -> Row:

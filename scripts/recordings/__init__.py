@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from importlib.metadata import version
 
-from recordings import agent, cassette, langchain_js, seed003, wire
+from recordings import agent, cassette, langchain_js, mistakes, seed003, wire
 
 FILES: dict[str, Callable[[], bytes]] = {
     "seed003.sse": seed003.sse,
@@ -15,6 +15,7 @@ FILES: dict[str, Callable[[], bytes]] = {
     "thinking.sse": wire.thinking,
     "truncated.sse": wire.truncated,
     "agent.jsonl": agent.jsonl,
+    "mistakes.jsonl": mistakes.jsonl,
     "weather-agent.yaml": cassette.yaml,
     "weather-js.sse": langchain_js.sse,
 }

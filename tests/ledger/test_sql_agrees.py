@@ -12,7 +12,7 @@ from recorder.events import jsontext
 from recorder.ledger import Ledger
 from tests.corpus import needs_corpus
 from tests.ledger.logs import DUMPS, NAME, RECORDINGS, STREAMS, append, log, printed, read, sample
-from tests.streams import state_of
+from tests.streams import events_of, state_of
 
 CALLS = """
     SELECT call_ref, call_id, name, args, args_state, first_seq, last_seq, executor, legacy FROM tool_calls_all
@@ -31,12 +31,13 @@ PAIRINGS = """
     SELECT call_ref, call_id, name, status, call_seq, answer_seq, answer_status, executor
     FROM pairings ORDER BY position
 """
+# In a window some versions of SQLite give NULL for the concatenation of empty texts, as they do for that of none.
 GATHERED = """
     WITH gathered AS (
         SELECT call_ref, call_index, seq, ordinal,
             max(call_id) OVER call AS call_id,
             group_concat(name, '') OVER call AS name,
-            group_concat(args, '') OVER call AS args,
+            CASE WHEN count(args) OVER call > 0 THEN coalesce(group_concat(args, '') OVER call, '') END AS args,
             row_number() OVER (PARTITION BY call_ref ORDER BY seq, ordinal) AS place
         FROM tool_call_chunks_all WHERE stream = :stream AND seq <= :n
         WINDOW call AS (
@@ -147,3 +148,66 @@ def test_gathered_state_in_pure_sql_at_every_event(path: Path, tmp_path: Path) -
             expected = [(chunk["name"], chunk["args"], chunk["id"], chunk["index"]) for chunk in chunks]
             _, found = ledger.sql(GATHERED, {"stream": NAME, "n": n})
             assert list(found) == expected, n
+
+
+@pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.name)
+def test_a_chunk_says_whose_it_is(path: Path, tmp_path: Path) -> None:
+    whose = "layer, run_id, choice, message_ref"
+    with log(tmp_path, read(path), batch=3) as ledger:
+        calls = {row["call_ref"]: row for row in rows(ledger, f"SELECT call_ref, {whose} FROM tool_calls_all")}
+        for chunk in rows(ledger, f"SELECT call_ref, {whose} FROM tool_call_chunks_all"):
+            assert chunk == calls[chunk["call_ref"]]
+
+
+def anthropic(*payloads: dict[str, Any]) -> bytes:
+    return b"".join(f"event: {each['type']}\ndata: {json.dumps(each)}\n\n".encode() for each in payloads)
+
+
+def text_delta(index: int, text: str) -> dict[str, Any]:
+    return {"type": "content_block_delta", "index": index, "delta": {"type": "text_delta", "text": text}}
+
+
+def text_start(index: int, text: str = "") -> dict[str, Any]:
+    return {"type": "content_block_start", "index": index, "content_block": {"type": "text", "text": text}}
+
+
+def streamed(*contents: Any) -> bytes:
+    """LangChain events of one model run whose chunks have these contents."""
+    head = {"run_id": "r", "name": "m", "tags": [], "metadata": {}, "parent_ids": []}
+    lines = [{**head, "event": "on_chat_model_start", "data": {"input": {"messages": [[]]}}}]
+    for content in contents:
+        lines.append(
+            {**head, "event": "on_chat_model_stream", "data": {"chunk": {"content": content, "type": "AIMessageChunk"}}}
+        )
+    return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+
+
+MESSAGE_START = {"type": "message_start", "message": {"id": "m", "role": "assistant", "model": "c", "usage": {}}}
+STARTED = (text_start(0), text_start(1))
+
+
+def block(kind: str, index: int, text: str | None = None) -> list[dict[str, Any]]:
+    return [{"type": kind, "index": index, **({"text": text} if text is not None else {})}]
+
+
+OUT_OF_ORDER = {
+    "wire": (anthropic(MESSAGE_START, *STARTED, text_delta(0, "a"), text_delta(1, "b"), text_delta(0, "c")), "acb"),
+    "wire, twice": (
+        anthropic(MESSAGE_START, text_start(0, "a"), text_delta(1, "b"), text_start(0, "c")),
+        "abc",
+    ),
+    "langchain": (streamed(block("text", 0, "a"), block("text", 1, "b"), block("text", 0, "c")), "acb"),
+    "lost": (streamed([], "gone"), ""),
+    "absorbed": (streamed(block("text", 0, "a"), block("other", 0, "b"), "c"), "abc"),
+    "hidden": (streamed(block("other", 0), block("text", 0, "a")), ""),
+}
+
+
+@pytest.mark.parametrize(("recording", "text"), OUT_OF_ORDER.values(), ids=OUT_OF_ORDER)
+def test_text_that_came_out_of_order_is_the_same_in_sql(recording: bytes, text: str, tmp_path: Path) -> None:
+    events = events_of(recording)
+    with log(tmp_path) as ledger:
+        for n in range(1, len(events) + 1):
+            append(ledger, events[n - 1 : n])
+            assert said_by_sql(ledger) == said_by_state(printed(ledger, n)), n
+        assert [message["text"] for message in rows(ledger, MESSAGES)] == [text]

@@ -44,35 +44,35 @@ def test_a_history_sent_again_is_no_second_answer() -> None:
     streamed(pairings, "1:0", "a", 1)
     history = [call("a"), answer("a")]
     for seq in (5, 9, 13):
-        pairings.restated(seq, "r", history)
+        pairings.restated(seq, history)
     assert shown(pairings) == [("a", "answered", 5)]
 
 
 def test_a_call_first_seen_in_a_history_is_known() -> None:
     pairings = Pairings()
-    calls, answers = pairings.restated(3, "r", [call("a"), answer("a"), call("b")])
+    calls, answers = pairings.restated(3, [call("a"), answer("a"), call("b")])
     assert [each.id for each, _ in calls] == ["a", "b"]
     assert [each.tool_call_id for each, _ in answers] == ["a"]
-    pairings.restated(7, "r", [call("a"), answer("a"), call("b"), answer("b")])
+    pairings.restated(7, [call("a"), answer("a"), call("b"), answer("b")])
     assert shown(pairings) == [("a", "answered", 3), ("b", "answered", 7)]
 
 
 def test_two_conversations_that_use_the_same_id_are_two_calls() -> None:
     pairings = Pairings()
     streamed(pairings, "1:0", "0", 1, args='{"x":1}')
-    pairings.restated(2, "r", [call("0", args='{"x":1}'), answer("0", "one")])
+    pairings.restated(2, [call("0", args='{"x":1}'), answer("0", "one")])
     streamed(pairings, "3:0", "0", 3, args='{"x":2}')
-    pairings.restated(4, "r", [call("0", args='{"x":2}'), answer("0", "two")])
+    pairings.restated(4, [call("0", args='{"x":2}'), answer("0", "two")])
     assert shown(pairings) == [("0", "answered", 2), ("0", "answered", 4)]
 
 
 def test_an_id_used_twice_in_one_conversation_pairs_by_order() -> None:
     pairings = Pairings()
     streamed(pairings, "1:0", "0", 1, args='{"x":1}')
-    pairings.restated(2, "r", [call("0", args='{"x":1}'), answer("0", "one")])
+    pairings.restated(2, [call("0", args='{"x":1}'), answer("0", "one")])
     streamed(pairings, "3:0", "0", 3, args='{"x":2}')
     both = [call("0", args='{"x":1}'), answer("0", "one"), call("0", args='{"x":2}'), answer("0", "two")]
-    pairings.restated(4, "r", both)
+    pairings.restated(4, both)
     assert shown(pairings) == [("0", "answered", 2), ("0", "answered", 4)]
 
 
@@ -80,9 +80,7 @@ def test_calls_without_ids_pair_by_name_and_order() -> None:
     pairings = Pairings()
     streamed(pairings, "1:0", None, 1, "get")
     streamed(pairings, "1:1", None, 1, "put")
-    pairings.restated(
-        2, "r", [call(None, "get"), call(None, "put"), answer(None, name="get"), answer(None, name="put")]
-    )
+    pairings.restated(2, [call(None, "get"), call(None, "put"), answer(None, name="get"), answer(None, name="put")])
     assert [(row.name, row.status) for row in pairings.rows] == [("get", "answered"), ("put", "answered")]
 
 
@@ -90,7 +88,7 @@ def test_a_second_answer_is_a_duplicate_once() -> None:
     pairings = Pairings()
     streamed(pairings, "1:0", "a", 1)
     for seq in (2, 3):
-        pairings.restated(seq, "r", [call("a"), answer("a", "one"), answer("a", "two")])
+        pairings.restated(seq, [call("a"), answer("a", "one"), answer("a", "two")])
     assert shown(pairings) == [("a", "answered", 2), ("a", "duplicate", 2)]
 
 
@@ -106,7 +104,7 @@ def test_the_same_tool_end_delivered_twice_is_one_answer() -> None:
 def test_an_answer_without_a_call_is_an_orphan_once() -> None:
     pairings = Pairings()
     for seq in (2, 3):
-        pairings.restated(seq, "r", [answer("ghost")])
+        pairings.restated(seq, [answer("ghost")])
     assert shown(pairings) == [("ghost", "orphan", 2)]
 
 
@@ -115,7 +113,7 @@ def test_a_raising_tool_leaves_its_call_failed_until_a_message_comes() -> None:
     streamed(pairings, "1:0", "a", 1)
     pairings.failed(2, "a", "f")
     assert shown(pairings) == [("a", "failed", None)]
-    pairings.restated(4, "r", [call("a"), answer("a", "Error", status="error")])
+    pairings.restated(4, [call("a"), answer("a", "Error", status="error")])
     assert shown(pairings) == [("a", "error", 4)]
 
 
@@ -130,5 +128,29 @@ def test_a_call_whose_message_was_started_over_waits_no_longer() -> None:
 def test_a_history_that_lost_its_calls_still_answers_the_latest_ones() -> None:
     pairings = Pairings()
     streamed(pairings, "1:0", "a", 1)
-    pairings.restated(2, "r", [answer("a")])
+    pairings.restated(2, [answer("a")])
     assert shown(pairings) == [("a", "answered", 2)]
+
+
+def test_two_answers_to_no_call_in_one_conversation_are_two_however_often_it_comes() -> None:
+    pairings = Pairings()
+    for seq in (2, 3):
+        pairings.restated(seq, [answer("ghost"), answer("ghost")])
+    assert shown(pairings) == [("ghost", "orphan", 2), ("ghost", "orphan", 2)]
+
+
+def test_another_answer_to_no_call_in_another_conversation_is_not_taken_for_the_first() -> None:
+    pairings = Pairings()
+    pairings.restated(2, [answer("ghost", "one")])
+    pairings.restated(3, [answer("ghost", "two")])
+    assert shown(pairings) == [("ghost", "orphan", 2), ("ghost", "orphan", 3)]
+
+
+def test_new_calls_and_answers_keep_the_order_that_the_conversation_has() -> None:
+    pairings = Pairings()
+    calls, answers = pairings.restated(
+        1, [call("a"), call("b"), call("a", "put"), answer("b"), answer("a"), answer("x")]
+    )
+    assert [(each.id, each.name) for each, _ in calls] == [("a", "get"), ("b", "get"), ("a", "put")]
+    assert [each.tool_call_id for each, _ in answers] == ["b", "a", "x"]
+    assert shown(pairings) == [("a", "answered", 1), ("b", "answered", 1), ("a", "open", None), ("x", "orphan", 1)]

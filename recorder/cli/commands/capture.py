@@ -25,14 +25,15 @@ def capture(
     files: Annotated[list[str], typer.Argument(metavar="FILE…|-", help="Recordings, or - for standard input.")],
     name: Annotated[
         str | None,
-        typer.Option(
-            "--name", metavar="NAME", help="The stream's name. Default: the file's stem.", show_default=False
-        ),
+        typer.Option("--name", metavar="NAME", help="The stream's name. Default: the file's stem.", show_default=False),
     ] = None,
     dialect: Annotated[
         str | None,
         typer.Option(
-            "--dialect", metavar="DIALECT", help="What the frames are written in. Default: found out.", show_default=False
+            "--dialect",
+            metavar="DIALECT",
+            help="What the frames are written in. Default: found out.",
+            show_default=False,
         ),
     ] = None,
     tee: Annotated[bool, typer.Option("--tee", help="With -: pass standard input on to standard output.")] = False,

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from recorder.cli import opening
+from recorder.cli.help import Verb
 from recorder.cli.options import Database
 from recorder.cli.output import hint
 
@@ -24,38 +25,47 @@ Examples:
 )
 
 
-@db.command("path")
+@db.command("path", cls=Verb)
 def path(database: Database = None) -> None:
-    """Print where the database is, without a password.
+    """Print where the database is.
 
     \b
     Examples:
       rec db path
+      ls -l "$(rec db path)"
+
+    The password of a URL is not printed.
     """
     from recorder.store.location import default_database, shown
 
     print(shown(database if database is not None else default_database(create_folder=False)))
 
 
-@db.command("upgrade")
+@db.command("upgrade", cls=Verb)
 def upgrade(database: Database = None) -> None:
-    """Bring the database to this program's schema, or make a new one.
+    """Bring the schema up to date.
 
     \b
     Examples:
+      rec db upgrade
       rec db upgrade -d runs.db
+
+    Verbs that write do it by themselves; verbs that read refuse an older schema. Where there is no database yet, an
+    empty one is made.
     """
     with opening.ledger(database, write=True) as ledger:
         hint(f"schema {ledger.store.schema_version}")
 
 
-@db.command("check")
+@db.command("check", cls=Verb)
 def check(database: Database = None) -> int:
-    """Look for damage and for settings that will hurt; exit code 1 if something was found.
+    """Look for damage and for risks.
 
     \b
     Examples:
       rec db check
+
+    Exit code 1 says that something was found; each is one line.
     """
     from recorder.store.check import check_store
 
@@ -69,16 +79,18 @@ def check(database: Database = None) -> int:
 
 
 def rebuild(
-    streams: Annotated[list[str] | None, typer.Argument(metavar="[STREAM…]", help="All streams by default.")] = None,
+    streams: Annotated[list[str] | None, typer.Argument(metavar="STREAM…", help="All streams by default.")] = None,
     database: Database = None,
 ) -> None:
-    """Compute everything that is derived from the events anew.
+    """Compute the read model anew from the events.
 
     \b
     Examples:
       rec rebuild
       rec rebuild weather
+
+    The events stay as they are; messages, calls, pairings and findings are made again from them.
     """
-    with opening.ledger(database, write=True) as ledger:
-        for stream in streams or [head.name for head in ledger.streams()]:
+    with opening.ledger(database, write=True, create=False) as ledger:
+        for stream in [ledger.head(each).name for each in streams or []] or [head.name for head in ledger.streams()]:
             hint(f"{stream}: rebuilt from {ledger.rebuild(stream)} events")

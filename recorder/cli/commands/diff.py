@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from recorder.cli import opening, output, targets
-from recorder.cli.options import Database, Gather, Reading, reading_of
+from recorder.cli.options import Database, Gather, Json, Reading, reading_of
 from recorder.errors import BadInput
-from recorder.events import jsontext
 
 if TYPE_CHECKING:
     from recorder.ledger import Ledger
@@ -17,10 +16,11 @@ if TYPE_CHECKING:
 
 def diff(
     target: Annotated[str, typer.Argument(metavar="A[@N]", help="A stream at an event.")],
-    other: Annotated[str | None, typer.Argument(metavar="[B[@M]]", help="What to compare it with.")] = None,
+    other: Annotated[str | None, typer.Argument(metavar="B[@M]", help="What to compare it with.")] = None,
     patch: Annotated[bool, typer.Option("--patch", help="As JSON Patch (RFC 6902).")] = False,
     gather: Gather = None,
     database: Database = None,
+    json: Json = False,
 ) -> int:
     """Show what an event changed, or how two states differ.
 
@@ -34,26 +34,35 @@ def diff(
     With two states the exit code is 1 if they differ.
     """
     reading = reading_of(gather)
+    if patch and json:
+        raise BadInput("--patch and --json exclude each other: give one of them")
     with opening.ledger(database) as ledger:
         if other is None:
-            _event(ledger, target, patch, reading)
+            _event(ledger, target, patch, json, reading)
             return 0
         operations = _states(ledger, target, other, reading)
-        _print(operations, patch)
+        _print(operations, as_json=patch or json)
         return 1 if operations else 0
 
 
-def _event(ledger: Ledger, target: str, patch: bool, reading: Reading) -> None:
+def _event(ledger: Ledger, target: str, patch: bool, json: bool, reading: Reading) -> None:
     from recorder import replay
+    from recorder.cli.commands import diff_text
 
     found = targets.resolve(ledger, target)
     if found.last is None:
         raise BadInput(f"{target}: name an event ({found.stream}@N), or a second state to compare with")
     if patch:
-        _print(replay.event_patch(ledger, found.stream, found.last, reading), patch)
+        _print(replay.event_patch(ledger, found.stream, found.last, reading), as_json=True)
         return
-    for change in replay.event_changes(ledger, found.stream, found.last, reading):
-        print(jsontext.encode(change))
+    changes = replay.event_changes(ledger, found.stream, found.last, reading)
+    if json:
+        output.document({"seq": found.last, "changes": changes})
+        return
+    for line in diff_text.change_lines(changes):
+        print(line)
+    if not changes:
+        output.hint(f"event {found.last} changed nothing")
 
 
 def _states(ledger: Ledger, target: str, other: str, reading: Reading) -> list[dict[str, Any]]:
@@ -66,10 +75,11 @@ def _states(ledger: Ledger, target: str, other: str, reading: Reading) -> list[d
     return replay.patch(*states)
 
 
-def _print(operations: list[dict[str, Any]], patch: bool) -> None:
-    if patch:
+def _print(operations: list[dict[str, Any]], *, as_json: bool) -> None:
+    from recorder.cli.commands import diff_text
+
+    if as_json:
         output.document(operations)
         return
-    for operation in operations:
-        value = jsontext.encode(operation["value"]) if "value" in operation else operation.get("from", "")
-        print(f"{operation['op']:8} {operation['path']}  {value}".rstrip())
+    for line in diff_text.operation_lines(operations):
+        print(line)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -20,7 +20,7 @@ FORMS: dict[str, Form] = {"jsonl": "jsonl", "sse": "sse", "changes": "changes"}
 
 def replay(
     target: Annotated[
-        str, typer.Argument(metavar="[STREAM[@N]]", help="A stream; the one appended to last by default.")
+        str, typer.Argument(metavar="STREAM[@N]", help="A stream; latest is the one that was appended to last.")
     ] = "latest",
     at: Annotated[
         str | None, typer.Option("--at", metavar="N", help="The event after which to look; 0 is empty, end the last.")
@@ -35,7 +35,7 @@ def replay(
     database: Database = None,
     json: Json = False,
 ) -> None:
-    """Replay a stream: its state after event N, or its events.
+    """Show the state after event N, or give events out again.
 
     \b
     Examples:
@@ -79,11 +79,7 @@ def _state(
     state = ledger.state(found.stream, n, gather=reading, last_message=message == "last")
     shown = state.to_dict()
     if message is not None and message != "last":
-        shown["messages"] = [each for each in shown["messages"] if message in (each["message_ref"], each["message_id"])]
-        if not shown["messages"]:
-            raise BadInput(
-                f"--message {message}: no such message at event {state.at}; --message last takes the last one"
-            )
+        _only_message(shown, message)
     if call is not None:
         _only_call(shown, call)
     if json:
@@ -93,17 +89,27 @@ def _state(
             print(line)
 
 
-def _only_call(shown: dict[str, object], call: str) -> None:
-    """Leaves of the state what is about one call. Raises `BadInput` where there is no such call."""
-    messages = shown["messages"]
-    assert isinstance(messages, list)
-    for message in messages:
-        message["calls"] = [each for each in message["calls"] if call in (each["id"], each["call_ref"])]
-    shown["messages"] = [message for message in messages if message["calls"]]
+def _only_message(shown: dict[str, Any], message: str) -> None:
+    """Leaves of the state what is about one message. Raises `BadInput` where there is no such message."""
+    shown["messages"] = [each for each in shown["messages"] if message in (each["message_ref"], each["message_id"])]
     if not shown["messages"]:
-        raise BadInput(f"--call {call}: no such call at event {shown['at']}")
-    for name, key in (("tool_messages", "tool_call_id"), ("pairings", "call_id")):
-        rows = shown[name]
-        assert isinstance(rows, list)
-        refs = {each["id"] for message in messages for each in message["calls"]}
-        shown[name] = [row for row in rows if row[key] in refs]
+        raise BadInput(f"--message {message}: no such message at event {shown['at']}; last is the one opened last")
+    _only_their_answers(shown)
+
+
+def _only_call(shown: dict[str, Any], call: str) -> None:
+    """Leaves of the state what is about one call. Raises `BadInput` where there is no such call."""
+    for message in shown["messages"]:
+        message["calls"] = [each for each in message["calls"] if call in (each["id"], each["call_ref"])]
+    shown["messages"] = [message for message in shown["messages"] if message["calls"]]
+    if not shown["messages"]:
+        raise BadInput(f"--call {call}: no such call at event {shown['at']}; rec replay {shown['stream']} shows them")
+    _only_their_answers(shown)
+
+
+def _only_their_answers(shown: dict[str, Any]) -> None:
+    """Leaves the pairings and tool messages of the calls that are left."""
+    refs = {call["call_ref"] for message in shown["messages"] for call in message["calls"]}
+    shown["pairings"] = [row for row in shown["pairings"] if row["call_ref"] in refs]
+    answers = {(row["call_id"], row["answer_seq"]) for row in shown["pairings"]}
+    shown["tool_messages"] = [row for row in shown["tool_messages"] if (row["tool_call_id"], row["seq"]) in answers]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import Annotated
 
@@ -9,6 +10,16 @@ import typer
 
 from recorder.cli import opening, output
 from recorder.cli.options import Csv, Database, Json, Nl, Table, format_of
+from recorder.errors import QueryRefused
+
+_COMMENT = re.compile(r"--(?:\W|[\w-]*\s)")
+
+
+def protected(arguments: list[str]) -> list[str]:
+    """The arguments, a query that begins with a comment (`-- why`) marked as no option by a space before it."""
+    if arguments[:1] != ["sql"]:
+        return arguments
+    return [f" {each}" if _COMMENT.match(each) else each for each in arguments]
 
 
 def sql(
@@ -19,16 +30,28 @@ def sql(
     csv: Csv = False,
     table: Table = False,
 ) -> None:
-    """Ask the log in SQL; a query that writes is refused.
+    """Ask the log in SQL; what writes is refused.
 
     \b
     Examples:
       rec sql "SELECT name, count(*) FROM tool_calls GROUP BY name"
       rec sql --csv "SELECT * FROM pairings WHERE status = 'open'" > open.csv
+      rec sql - < audit.sql
 
     Views: streams, events, runs, messages, tool_call_chunks, tool_calls, tool_messages, pairings, findings.
     """
     format = format_of(json, nl, csv, table)
     with opening.ledger(database) as ledger:
-        columns, found = ledger.sql(sys.stdin.read() if query == "-" else query)
+        try:
+            columns, found = ledger.sql(_given() if query == "-" else query)
+        except QueryRefused as error:
+            hint = " (rec sql --help names the views)" if "no such table" in str(error) else ""
+            raise QueryRefused(f"{error}{hint}") from None
         output.rows(columns, found, format)
+
+
+def _given() -> str:
+    try:
+        return sys.stdin.buffer.read().decode()
+    except UnicodeDecodeError as error:
+        raise QueryRefused(f"the query on standard input is no UTF-8 (byte {error.start})") from None

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -26,14 +25,25 @@ ORDER BY s.created_at, s.stream
 """
 
 _EVENTS = """
-SELECT seq, kind, dialect, layer, run_id, name, arrived_at, length(body) AS bytes, text
+SELECT seq, kind, dialect, layer, run_id, name, occurred_at, arrived_at, meta, length(body) AS bytes, text
 FROM events WHERE stream = ? AND seq BETWEEN ? AND ? ORDER BY seq
 """
 
+_FOR_PEOPLE = """
+SELECT seq, kind, name, length(body) AS bytes,
+       substr(coalesce(meta || ' ', '') || coalesce(text, '(binary)'), 1, 400) AS text
+FROM events WHERE stream = ? AND seq BETWEEN ? AND ? ORDER BY seq
+"""
+"""Of a long body the start is enough; the parts of an exchange show their URL and status before it."""
+
 
 def ls(
-    tool: Annotated[str | None, typer.Option("--tool", help="Only streams that call this tool.")] = None,
-    model: Annotated[str | None, typer.Option("--model", help="Only streams in which this model answers.")] = None,
+    tool: Annotated[
+        str | None, typer.Option("--tool", metavar="NAME", help="Only streams that call this tool.")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="NAME", help="Only streams in which this model answers.")
+    ] = None,
     since: Annotated[str | None, typer.Option("--since", metavar="TIME", help="Only newer ones; ISO-8601.")] = None,
     database: Database = None,
     json: Json = False,
@@ -69,7 +79,7 @@ def show(
     csv: Csv = False,
     table: Table = False,
 ) -> None:
-    """Show a stream's events as they were received.
+    """Show events as they were received.
 
     \b
     Examples:
@@ -85,28 +95,26 @@ def show(
         until = found.last if found.last is not None else last
         if last and not 1 <= first <= until <= last:
             raise BadInput(f"{target}: stream {found.stream!r} has events 1 to {last}")
-        columns, rows = ledger.sql(_EVENTS, (found.stream, first, until))
-        output.rows(columns, _previewed(rows) if format == "human" else rows, format)
+        query = _FOR_PEOPLE if format == "human" else _EVENTS
+        columns, rows = ledger.sql(query, (found.stream, first, until))
+        output.rows(columns, rows, format)
 
 
 def rename(
-    stream: Annotated[str, typer.Argument(metavar="STREAM")],
-    name: Annotated[str, typer.Argument(metavar="NAME")],
+    stream: Annotated[str, typer.Argument(metavar="STREAM", help="The name that it has.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The name that it gets.")],
     database: Database = None,
 ) -> None:
-    """Give a stream another name; its events and their hashes stay as they are.
+    """Give a stream another name.
 
     \b
     Examples:
       rec rename stdin-20260131T120000Z-09af weather
+      rec rename latest weather
+
+    Its events and their hashes stay as they are.
     """
-    if not name.strip() or name == "latest":
-        raise BadInput(f"{name!r} cannot be a stream's name")
-    with opening.ledger(database, write=True) as ledger:
-        ledger.rename(stream, name)
+    from recorder.capture import checked
 
-
-def _previewed(rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
-    """Rows for a person: of a long body the start is enough."""
-    for *cells, text in rows:
-        yield (*cells, None if text is None else text[:400])
+    with opening.ledger(database, create=False, write=True) as ledger:
+        ledger.rename(stream, checked(name))

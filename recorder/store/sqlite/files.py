@@ -36,10 +36,10 @@ def inspect(path: Path, *, create: bool, readonly: bool) -> Found:
     if path.is_dir():
         raise DatabaseUnusable(f"{path} is a folder: name a database file in it")
     if not path.exists():
-        if not path.parent.is_dir():
-            raise DatabaseUnusable(f"{path} cannot be made: there is no folder {path.parent}")
         if readonly or not create:
             raise DatabaseUnusable(f"{path} does not exist: record something first, or name another database")
+        if not path.parent.is_dir():
+            raise DatabaseUnusable(f"{path} cannot be made: there is no folder {path.parent}")
         if not _may(path.parent, os.W_OK | os.X_OK):
             raise DatabaseUnusable(f"{path} cannot be made: the folder {path.parent} is read-only")
         return Found(schema=0, read_uri=uri(path, "mode=ro"))

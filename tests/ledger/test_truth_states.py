@@ -1,0 +1,111 @@
+"""What is said of a call's arguments in SQL is true of real traffic: exact text, and complete only where it is."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import recorder
+from recorder.capture import capture_file
+from recorder.events import Event
+from recorder.ledger import Ledger
+from recorder.ledger.projector import Projector
+from tests.corpus import CORPUS, needs_corpus
+from tests.streams import events_of
+
+pytestmark = needs_corpus
+
+FINISHES = re.compile(rb'"(finish_reason|stop_reason)":\s*"')
+"""How a frame of either provider says that its message is finished."""
+PROPER = {"stop", "tool_calls", "end_turn", "tool_use"}
+
+
+@cache
+def expected() -> list[dict[str, Any]]:
+    path = CORPUS / "expected.jsonl"
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
+    return [row for row in rows if row["api"] in ("openai-chat", "anthropic")]
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
+    """All of these streams in one database, under their files' names."""
+    with recorder.open(tmp_path_factory.mktemp("corpus") / "log.db") as ledger:
+        for row in expected():
+            capture_file(ledger, CORPUS / "streams" / row["stream"], name=row["stream"])
+        yield ledger
+
+
+def calls(log: Ledger, stream: str) -> list[tuple[Any, ...]]:
+    """Id, name, arguments and state of the calls that a client must answer, in their order."""
+    query = """
+        SELECT call_id, name, args, args_state FROM tool_calls
+        WHERE stream = ? AND executor = 'client' ORDER BY first_seq, position
+    """
+    return list(log.sql(query, (stream,))[1])
+
+
+def named(row: dict[str, Any]) -> str:
+    return str(row["stream"])
+
+
+@pytest.mark.parametrize("row", expected(), ids=named)
+def test_calls_in_their_order_with_their_exact_text(row: dict[str, Any], log: Ledger) -> None:
+    found = calls(log, row["stream"])
+    assert [(id, name) for id, name, _, _ in found] == [(call["id"], call["name"]) for call in row["calls"]]
+    # The corpus writes {} for a call without any text.
+    assert [args or "{}" for _, _, args, _ in found] == [call["args"] or "{}" for call in row["calls"]]
+
+
+@pytest.mark.parametrize("row", [row for row in expected() if row["end"] in PROPER], ids=named)
+def test_calls_of_a_finished_message_are_complete_or_empty(row: dict[str, Any], log: Ledger) -> None:
+    for id, _, args, state in calls(log, row["stream"]):
+        assert state == ("complete" if args else "empty"), id
+
+
+def test_calls_of_a_message_that_never_finished_are_not_complete(log: Ledger) -> None:
+    never = [row["stream"] for row in expected() if row["end"] in (None, "length", "max_tokens")]
+    assert never
+    for stream in never:
+        assert {state for *_, state in calls(log, stream)} <= {"open", "truncated"}, stream
+
+
+def finish_of(events: list[Event]) -> int:
+    """The number of the first event that says so, one behind the last where none does."""
+    return next((event.seq for event in events if FINISHES.search(event.body)), len(events) + 1)
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_a_stream_cut_before_its_finish_has_no_complete_call(part: int) -> None:
+    seen = 0
+    for row in expected()[part::8]:
+        events = events_of(CORPUS / "streams" / row["stream"])
+        projector = Projector()
+        for event in events[: finish_of(events) - 1]:
+            projector.advance([event])
+            for message in (each for found in projector.fold.state.messages.values() for each in found):
+                states = {message.state_of(entry) for entry in message.gather.entries}
+                assert states <= {"open", "truncated"}, (row["stream"], event.seq)
+                seen += len(states)
+    assert seen > 50
+
+
+def test_a_file_cut_before_its_finish_has_no_complete_call_in_sql(tmp_path: Path) -> None:
+    kept = [row for row in expected() if row["calls"] and row["stream"].endswith(".sse")]
+    with recorder.open(tmp_path / "log.db") as ledger:
+        for row in kept:
+            data = (CORPUS / "streams" / row["stream"]).read_bytes()
+            finish = FINISHES.search(data)
+            cut = tmp_path / row["stream"]
+            cut.write_bytes(data[: finish.start() if finish else len(data)])
+            capture_file(ledger, cut, name=row["stream"])
+        _, states = ledger.sql("SELECT args_state, count(*) FROM tool_calls GROUP BY 1")
+        found = dict(states)
+    assert set(found) <= {"open", "truncated"}
+    assert found["open"] > 100
