@@ -14,8 +14,8 @@ of SQLAlchemy or of one kind of database leaves this room; every error is one of
 """
 
 from recorder.store.opening import open_store
-from recorder.store.shapes import Capture, Receipt, StreamHead
+from recorder.store.shapes import Capture, Problem, Receipt, StreamHead
 from recorder.store.store import Store
 from recorder.store.transaction import Transaction
 
-__all__ = ["Capture", "Receipt", "Store", "StreamHead", "Transaction", "open_store"]
+__all__ = ["Capture", "Problem", "Receipt", "Store", "StreamHead", "Transaction", "open_store"]

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from sqlalchemy import Connection, Table
 
-from recorder.store.shapes import StreamHead
+from recorder.store.shapes import Problem, StreamHead
 
 Row = tuple[object, ...]
 Parameters = Sequence[object] | Mapping[str, object]
@@ -75,8 +75,8 @@ class Backend(Protocol):
     def schema_version(self) -> int:
         """The number of the last migration that was applied; 0 for an empty database."""
 
-    def problems(self) -> list[str]:
-        """What is wrong with the database or its place, a line each."""
+    def problems(self) -> list[Problem]:
+        """What is damaged, and what in the database or its place will hurt one day."""
 
     def close(self) -> None:
         """Gives the database back."""

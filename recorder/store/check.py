@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from recorder.store.migrate import SCHEMA
+from recorder.store.shapes import Problem
 from recorder.store.store import Store
 
 
-def check_store(store: Store) -> list[str]:
-    """What is damaged, and what will hurt one day: a line each, none where all is well."""
+def check_store(store: Store) -> list[Problem]:
+    """What is damaged, and what will hurt one day; nothing where all is well."""
     found = store.problems()
     if store.schema_version < SCHEMA:
-        found.append(f"schema {store.schema_version} is older than this program's {SCHEMA}: run rec db upgrade")
+        found.append(
+            Problem("risk", f"schema {store.schema_version} is older than this program's {SCHEMA}: run rec db upgrade")
+        )
     return found

@@ -49,6 +49,13 @@ class Receipt(Struct, frozen=True, kw_only=True):
 _Digest = bytes
 
 
+class Problem(Struct, frozen=True):
+    """What a check found: `damage` is wrong now, a `risk` may hurt one day."""
+
+    kind: Literal["damage", "risk"]
+    text: str
+
+
 class Capture(Struct, frozen=True, kw_only=True):
     """How much of a source is in the stream: what tells the same file, a longer one and another one apart."""
 

@@ -13,7 +13,7 @@ from recorder.errors import UnknownStream
 from recorder.store.backend import Backend, Parameters
 from recorder.store.interning import Interned
 from recorder.store.reading import Reads
-from recorder.store.shapes import StreamHead
+from recorder.store.shapes import Problem, StreamHead
 from recorder.store.transaction import Transaction
 
 
@@ -61,8 +61,8 @@ class Store(Reads):
         """
         return self._backend.query(sql, parameters)
 
-    def problems(self) -> list[str]:
-        """What is damaged, and what will hurt one day: a line each."""
+    def problems(self) -> list[Problem]:
+        """What is damaged, and what will hurt one day."""
         return self._backend.problems()
 
     @property

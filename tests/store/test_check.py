@@ -22,7 +22,8 @@ short
 
 def _found(store: Store) -> list[str]:
     """What is found, without what is this machine's."""
-    return [line for line in check_store(store) if not line.startswith(("SQLite ", "the file is on"))]
+    lines = [f"{problem.kind}: {problem.text}" for problem in check_store(store)]
+    return [line for line in lines if not line.startswith(("risk: SQLite ", "risk: the file is on"))]
 
 
 def test_nothing_is_wrong_with_a_new_database(store: Store) -> None:
@@ -39,8 +40,8 @@ def test_damage_and_strange_tables_are_found(path: Path) -> None:
         connection.execute("UPDATE sqlite_master SET rootpage = 2 WHERE name = 'mine'")
     with open_store(path, readonly=True) as store:
         found = _found(store)
-    assert "tables that are not recorder's: mine" in found
-    assert any(line.startswith("damaged: ") for line in found)
+    assert "risk: tables that are not recorder's: mine" in found
+    assert any(line.startswith("damage: ") for line in found)
 
 
 def test_a_journal_mode_that_makes_readers_wait_is_found(path: Path) -> None:
@@ -48,15 +49,17 @@ def test_a_journal_mode_that_makes_readers_wait_is_found(path: Path) -> None:
     with raw(path) as connection:
         connection.execute("PRAGMA journal_mode = DELETE")
     with open_store(path, readonly=True) as store:
-        assert _found(store) == ["journal mode is delete, not wal: readers and the writer will wait for each other"]
+        assert _found(store) == [
+            "risk: journal mode is delete, not wal: readers and the writer will wait for each other"
+        ]
     with open_store(path) as store:
         assert _found(store) == []
 
 
 def test_an_sqlite_with_the_wal_reset_bug_is_warned_of(path: Path) -> None:
-    (line,) = (line for line in health.surroundings(path, (3, 51, 2)) if line.startswith("SQLite"))
+    (line,) = (found.text for found in health.surroundings(path, (3, 51, 2)) if found.text.startswith("SQLite"))
     assert line.startswith("SQLite 3.51.2 is older than 3.51.3: ")
-    assert not [line for line in health.surroundings(path, (3, 51, 3)) if line.startswith("SQLite")]
+    assert not [found for found in health.surroundings(path, (3, 51, 3)) if found.text.startswith("SQLite")]
 
 
 def test_the_file_system_is_that_of_the_nearest_mount() -> None:

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Engine, ExceptionContext, QueuePool, Table, c
 from recorder.errors import DatabaseUnusable
 from recorder.store import migrate, tables
 from recorder.store.backend import PLAIN, RARE, Parameters, Row
-from recorder.store.shapes import StreamHead
+from recorder.store.shapes import Problem, StreamHead
 from recorder.store.sqlite import faults, files, health, statements
 from recorder.store.sqlite.query import run_query
 
@@ -106,7 +106,7 @@ class SqliteBackend:
         with self._engine.begin() as connection:
             return _user_version(connection)
 
-    def problems(self) -> list[str]:
+    def problems(self) -> list[Problem]:
         with self._engine.begin() as connection:
             return health.problems(connection, self.path)
 

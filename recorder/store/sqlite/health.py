@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
+from recorder.store.shapes import Problem
 from recorder.store.sqlite.files import PREFIXES
 
 WAL_RESET_FIXED = (3, 51, 3)
@@ -35,31 +36,31 @@ NETWORK = {
 _MOUNTS = Path("/proc/mounts")
 
 
-def problems(connection: Connection, path: Path) -> list[str]:
-    """A line for each thing that is damaged or will hurt."""
+def problems(connection: Connection, path: Path) -> list[Problem]:
+    """Each thing that is damaged or will hurt."""
     lines = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check(20)")]
-    found = [f"damaged: {' '.join(line.split())}" for line in lines if line != "ok"]
+    found = [Problem("damage", " ".join(line.split())) for line in lines if line != "ok"]
     names = connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").scalars()
     foreign = [name for name in names if not name.startswith(PREFIXES)]
     if foreign:
-        found.append(f"tables that are not recorder's: {', '.join(foreign)}")
+        found.append(Problem("risk", f"tables that are not recorder's: {', '.join(foreign)}"))
     mode = connection.exec_driver_sql("PRAGMA journal_mode").scalar_one()
     if mode != "wal":
-        found.append(f"journal mode is {mode}, not wal: readers and the writer will wait for each other")
+        text = f"journal mode is {mode}, not wal: readers and the writer will wait for each other"
+        found.append(Problem("risk", text))
     return found + surroundings(path, sqlite3.sqlite_version_info)
 
 
-def surroundings(path: Path, version: tuple[int, ...]) -> list[str]:
-    """What is wrong with the SQLite library and the file system."""
+def surroundings(path: Path, version: tuple[int, ...]) -> list[Problem]:
+    """What the SQLite library and the file system may do to the database."""
     found = []
     if version < WAL_RESET_FIXED:
         plain, fixed = (".".join(map(str, numbers)) for numbers in (version, WAL_RESET_FIXED))
-        found.append(
-            f"SQLite {plain} is older than {fixed}: several processes that write at once can damage the database"
-        )
+        text = f"SQLite {plain} is older than {fixed}: several processes that write at once can damage the database"
+        found.append(Problem("risk", text))
     kind = file_system(path.resolve(), _MOUNTS.read_text(errors="replace")) if _MOUNTS.exists() else None
     if kind in NETWORK:
-        found.append(f"the file is on a network file system ({kind}): move it to a local disk")
+        found.append(Problem("risk", f"the file is on a network file system ({kind}): move it to a local disk"))
     return found
 
 
