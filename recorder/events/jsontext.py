@@ -10,12 +10,21 @@ from __future__ import annotations
 import json
 import math
 import re
+from functools import partial
+from itertools import accumulate
 from typing import Any
 
 import msgspec
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _decoder = msgspec.json.Decoder()
+
+DEPTH_LIMIT = 200
+"""Containers within containers that are read. No recorded protocol nests a tenth of it, and within it every reader,
+whatever the depth of its own stack, can walk a value: beyond, what could be read would depend on who reads."""
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"?', re.DOTALL)
+_NO_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
+_STEPS = [1 if byte in b"[{" else -1 for byte in range(256)]
 
 
 class NotJson(ValueError):
@@ -26,8 +35,10 @@ def decode(data: bytes) -> Any:
     """JSON bytes → Python values.
 
     Accepts, beyond RFC 8259: lone surrogate escapes (kept as lone code units), `NaN`, `Infinity`, integers of any
-    size. Raises `NotJson`, never anything else.
+    size. Raises `NotJson`, never anything else; so too where containers are nested beyond `DEPTH_LIMIT`.
     """
+    if _is_deep(data):
+        raise NotJson(f"nested deeper than {DEPTH_LIMIT}")
     try:
         return _decoder.decode(data)
     except (msgspec.DecodeError, RecursionError):
@@ -42,6 +53,14 @@ def decode(data: bytes) -> Any:
         raise NotJson(str(error)) from None
 
 
+def _is_deep(data: bytes) -> bool:
+    """Whether containers are nested beyond the limit: strings are cut out first, for brackets in them nest nothing."""
+    if data.count(b"[") + data.count(b"{") <= DEPTH_LIMIT:
+        return False
+    brackets = _STRING.sub(b"", data).translate(None, _NO_BRACKETS)
+    return max(accumulate(map(_STEPS.__getitem__, brackets)), default=0) > DEPTH_LIMIT
+
+
 def decode_leniently(data: bytes) -> tuple[Any, str | None]:
     """As `decode`, but invalid UTF-8 reads as U+FFFD: gives the value and what was wrong with the bytes, or None."""
     try:
@@ -53,6 +72,11 @@ def decode_leniently(data: bytes) -> tuple[Any, str | None]:
     return decode(data.decode("utf-8", "replace").encode()), reason
 
 
+def is_clean(text: str) -> bool:
+    """Whether any UTF-8 database takes the text as it is."""
+    return _LONE_SURROGATE.search(text) is None
+
+
 def clean(text: str) -> str:
     r"""Text that any UTF-8 database takes: a lone surrogate becomes the six characters `\udXXX`."""
     return _LONE_SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
@@ -62,11 +86,15 @@ def encode(value: Any, *, indent: int | None = None) -> str:
     r"""Python values → one JSON text for people and machines, always valid JSON and valid UTF-8.
 
     A lone surrogate is written as its escape `\udXXX`; a number that JSON has no spelling for is tagged
-    `{"$number": "NaN"}`; a value of another type is tagged `{"$repr": "…"}`.
+    `{"$number": "NaN"}`, a value of another type `{"$repr": "…"}`, and `{"$deep": N}` stands where a value that is
+    nested too deeply to be written was cut.
     """
-    text = json.dumps(
-        _finite(value), ensure_ascii=False, indent=indent, separators=None if indent else (", ", ": "), default=_tagged
-    )
+    separators = None if indent else (", ", ": ")
+    dump = partial(json.dumps, ensure_ascii=False, indent=indent, separators=separators, default=_tagged)
+    try:
+        text = dump(value, allow_nan=False)
+    except (ValueError, RecursionError):
+        text = dump(_writable(value, 0))
     return _LONE_SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
@@ -78,16 +106,14 @@ def _tagged(value: Any) -> Any:
     return {"$repr": repr(value)}
 
 
-def _finite(value: Any) -> Any:
-    """The same value with non-finite floats tagged; containers are copied only where one is inside."""
-    if isinstance(value, float):
-        return (
-            value if math.isfinite(value) else {"$number": str(value).replace("inf", "Infinity").replace("nan", "NaN")}
-        )
+def _writable(value: Any, depth: int) -> Any:
+    """The same value with non-finite floats tagged and the deepest parts cut off."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"$number": str(value).replace("inf", "Infinity").replace("nan", "NaN")}
+    if not isinstance(value, dict | list | tuple):
+        return value
+    if depth == DEPTH_LIMIT:
+        return {"$deep": depth}
     if isinstance(value, dict):
-        items = {key: _finite(item) for key, item in value.items()}
-        return items if any(items[key] is not value[key] for key in value) else value
-    if isinstance(value, list | tuple):
-        elements = [_finite(item) for item in value]
-        return elements if any(new is not old for new, old in zip(elements, value, strict=True)) else value
-    return value
+        return {key: _writable(item, depth + 1) for key, item in value.items()}
+    return [_writable(item, depth + 1) for item in value]

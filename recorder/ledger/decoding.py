@@ -34,7 +34,7 @@ class Decoders:
 
     def save(self) -> dict[str, Any]:
         """The states as plain values, for a snapshot."""
-        return {key: msgspec.to_builtins(state) for key, state in self._states.items()}
+        return {key: msgspec.to_builtins(state, str_keys=True) for key, state in self._states.items()}
 
     @classmethod
     def restore(cls, saved: dict[str, Any]) -> Decoders:
@@ -42,5 +42,5 @@ class Decoders:
         decoders = cls()
         for key, plain in saved.items():
             kind = dialects.get(key.partition(" ")[0]).state
-            decoders._states[key] = msgspec.convert(plain, kind)
+            decoders._states[key] = msgspec.convert(plain, kind, str_keys=True)
         return decoders

@@ -49,7 +49,7 @@ def unpack(body: bytes, kind: type[T]) -> T:
     """The value that `pack` was given. Raises `msgspec.DecodeError` or `ValueError` where it was another program's."""
     if body.startswith(b"\0"):
         return msgspec.msgpack.decode(body[1:], type=kind)
-    return msgspec.convert(json.loads(body), kind)
+    return msgspec.convert(json.loads(body), kind, str_keys=True)
 
 
 def load(reads: Reads, head: StreamHead, at: int, version: int) -> Base | None:

@@ -101,6 +101,10 @@ class ChangeCollector(Silent):
             )
         if step.name:
             self._add(call=entry.ref, op="append", field="name", value=step.name)
+        if step.cleared is not None:
+            self._add(call=entry.ref, op="set", field="raw", value="")
+            self._add_value(entry.ref, [Change(op="set", path=(), value=INVALID)])
+            self._readers.pop(entry.ref, None)
         if step.args:
             self._add(call=entry.ref, op="append", field="raw", value=step.args)
             reader = self._readers.setdefault(entry.ref, PartialJson())

@@ -47,6 +47,8 @@ class GatherStep(Struct):
     """The name text that it set or appended."""
     args: str | None
     """The arguments' text that it appended."""
+    cleared: tuple[int, int] | None = None
+    """Event and ordinal of an earlier chunk whose arguments turned out to be a placeholder and no longer count."""
     findings: list[tuple[str, str, str]] = []
     """Rule, severity and detail of what an audit wants to know."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from msgspec import Struct
@@ -22,10 +23,13 @@ class JsonExtent(Struct):
     escaped: bool = False
     begun: bool = False
     complete: bool = False
+    length: int = 0
+    """Characters fed so far."""
 
     def feed(self, text: str) -> None:
         """Takes the next piece of the text."""
         position, end = 0, len(text)
+        self.length += end
         while position < end:
             if self.in_string:
                 if self.escaped:
@@ -56,3 +60,23 @@ class JsonExtent(Struct):
             else:
                 self.depth -= 1
                 self.complete = self.depth == 0 and self.begun
+
+
+def is_whole(text: str) -> bool:
+    """Whether the text is one object, array or string that has closed."""
+    extent = JsonExtent()
+    extent.feed(text)
+    return extent.complete
+
+
+def same_json(gathered: str, restated: str) -> bool:
+    """Whether both texts hold the same value; a restatement may be JSON-encoded twice."""
+    if gathered == restated:
+        return True
+    try:
+        left, right = json.loads(gathered), json.loads(restated)
+        if isinstance(right, str) and not isinstance(left, str):
+            right = json.loads(right)
+    except (ValueError, RecursionError):
+        return False
+    return bool(left == right)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from recorder.deltas import HistoryAnswer
+from recorder.events import jsontext
 from recorder.projections import blocks as wire_blocks
 from recorder.projections.gather import Entry
 from recorder.projections.langchain_gather import chunks_of, tool_calls_of
@@ -82,12 +83,12 @@ def call(message: Message, entry: Entry) -> dict[str, Any]:
 def tool_message(seq: int, answer: HistoryAnswer, source: str, run_id: str, executor: str) -> dict[str, Any]:
     """One tool message, with LangChain's fields and where it was first seen."""
     return {
-        "tool_call_id": answer.tool_call_id,
-        "name": answer.name,
+        "tool_call_id": _clean(answer.tool_call_id),
+        "name": _clean(answer.name),
         "content": answer.content,
         "artifact": answer.artifact,
-        "status": answer.status,
-        "id": answer.message_id,
+        "status": _clean(answer.status),
+        "id": _clean(answer.message_id),
         "additional_kwargs": answer.additional_kwargs,
         "response_metadata": answer.response_metadata,
         "seq": seq,
@@ -95,6 +96,11 @@ def tool_message(seq: int, answer: HistoryAnswer, source: str, run_id: str, exec
         "run_id": run_id,
         "executor": executor,
     }
+
+
+def _clean(text: str | None) -> str | None:
+    """Ids and names as the read model can hold them, so that they are the same whether folded or read from it."""
+    return None if text is None else jsontext.clean(text)
 
 
 def _blocks(message: Message) -> list[dict[str, Any]]:

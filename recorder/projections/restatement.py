@@ -21,15 +21,18 @@ def chunk_of_restatement(delta: Restatement) -> MessageChunk:
 
 
 def chunks_of_restatement(delta: Restatement) -> list[ToolCallChunk]:
-    """The calls of a message that was not streamed, as chunks: whole arguments, no index."""
+    """The calls of a message that was not streamed, as chunks: whole arguments (raw where known), no index."""
+    raw = delta.raw or [None] * len(delta.calls)
+    given = [text if text is not None else call.get("args") for call, text in zip(delta.calls, raw, strict=True)]
+    given += [call.get("args") for call in delta.invalid_calls]
     return [
         ToolCallChunk(
             run_id=delta.run_id,
             id=call.get("id"),
             name=call.get("name"),
-            args=args if isinstance(args := call.get("args"), str) else json.dumps(args),
+            args=args if isinstance(args, str) else json.dumps(args),
         )
-        for call in [*delta.calls, *delta.invalid_calls]
+        for call, args in zip([*delta.calls, *delta.invalid_calls], given, strict=True)
     ]
 
 

@@ -58,6 +58,8 @@ class RowCollector(Silent):
     def chunk_gathered(self, seq: int, ordinal: int, message: Message, step: GatherStep) -> None:
         entry = step.entry
         self._calls[entry.ref] = (message, entry)
+        if step.cleared is not None:
+            self._clear(*step.cleared)
         self._add(
             "tool_call_chunks",
             seq=seq,
@@ -68,6 +70,14 @@ class RowCollector(Silent):
             name=step.name,
             args=step.args,
         )
+
+    def _clear(self, seq: int, ordinal: int) -> None:
+        """Takes the arguments out of a chunk's row, written or not: they were a placeholder."""
+        for row in self._plain.get("tool_call_chunks", ()):
+            if (row["seq"], row["ordinal"]) == (seq, ordinal):
+                row["args"] = None
+                return
+        self._add("tool_call_chunks", seq=seq, ordinal=ordinal, args=None)
 
     def run_changed(self, seq: int, run: Run) -> None:
         self._runs[run.run_id] = run
@@ -100,7 +110,8 @@ class RowCollector(Silent):
     def tool_message(
         self, seq: int, ordinal: int, answer: HistoryAnswer, source: str, run_id: str, executor: str
     ) -> None:
-        plain = isinstance(answer.content, str)
+        # A lone surrogate would come back as its escape: as JSON the text comes back as it was.
+        plain = isinstance(answer.content, str) and jsontext.is_clean(answer.content)
         self._add(
             "tool_messages",
             seq=seq,

@@ -99,15 +99,15 @@ def test_rows_of_real_traffic_do_not_depend_on_the_batches(path: Path, tmp_path:
     test_rows_do_not_depend_on_the_batches(path, tmp_path)
 
 
-@pytest.mark.parametrize("parts", ["open", "pairings", "%"])
+@pytest.mark.parametrize("parts", ["reading = 'open'", "reading = 'pairings'", "reading = 'open' AND seq > 9", "1"])
 def test_any_snapshot_may_be_deleted(parts: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     snapshots_at_every_append(monkeypatch)
     events = read(RECORDINGS[0])
     with log(tmp_path, events, batch=5) as ledger:
         with sqlite3.connect(tmp_path / "log.db") as behind_its_back:
-            deleted = behind_its_back.execute("DELETE FROM log_snapshots WHERE reading LIKE ?", (parts,)).rowcount
+            deleted = behind_its_back.execute(f"DELETE FROM log_snapshots WHERE {parts}").rowcount
         behind_its_back.close()
-        assert deleted > 5
+        assert deleted > 2
         for n in looked_at(events):
             assert printed(ledger, n) == state_of(events, n)
             assert printed(ledger, n, last_message=True)["messages"] == state_of(events, n)["messages"][-1:]

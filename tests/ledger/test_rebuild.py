@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from recorder.errors import BadInput, ProjectionFailed
 from recorder.events import Event, NewEvent
 from recorder.ledger import Ledger, projector, writer
 from recorder.ledger import ledger as ledger_module
+from recorder.projections.rows import RowCollector
 from tests.corpus import needs_corpus
 from tests.ledger.logs import (
     DUMPS,
@@ -177,6 +178,28 @@ def test_a_failing_projection_stops_no_append(batch: int, tmp_path: Path, monkey
     (tmp_path / "one").mkdir()
     with log(tmp_path / "one", events) as whole:
         assert rebuilt == read_model(whole)
+
+
+def test_rows_that_cannot_be_written_are_taken_back_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    events = read(CASSETTES / "weather.sse")
+    take = RowCollector.take
+
+    def with_a_bad_row(collector: RowCollector) -> tuple[Mapping[str, Sequence[dict[str, Any]]], list[str]]:
+        rows, dropped = take(collector)
+        return {**rows, "no such table": [{"seq": 1}]}, dropped
+
+    with log(tmp_path, events[:8]) as ledger:
+        before = read_model(ledger)
+        monkeypatch.setattr(RowCollector, "take", with_a_bad_row)
+        append(ledger, events[8:])
+        monkeypatch.undo()
+        assert "no such table" in (ledger.head(NAME).stale or "")
+        changed = {table for table, rows in read_model(ledger).items() if rows != before[table]}
+        assert changed == {"findings"}
+        assert printed(ledger) == state_of(events)
+        ledger.rebuild(NAME)
+        assert ledger.head(NAME).stale is None
+        assert list(ledger.sql(FINDINGS)[1]) == []
 
 
 def test_a_new_version_tries_a_stale_stream_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

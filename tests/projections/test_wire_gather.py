@@ -102,6 +102,66 @@ CASES = {
         [("a", "get_weather", OSLO)],
         [],
     ),
+    "a placeholder before the real arguments": (
+        [chunk(0, "a", "get", "{}"), chunk(0, args='{"ci'), chunk(0, args='ty":1}')],
+        [("a", "get", '{"city":1}')],
+        ["placeholder-arguments"],
+    ),
+    "a placeholder before the whole arguments": (
+        [chunk(0, "a", "get", "{}"), chunk(0, "a", "get", OSLO)],
+        [("a", "get", OSLO)],
+        ["placeholder-arguments"],
+    ),
+    "a null before the real arguments": (
+        [chunk(0, "a", "get", "null"), chunk(0, args=OSLO)],
+        [("a", "get", OSLO)],
+        ["placeholder-arguments"],
+    ),
+    "no arguments are arguments": (
+        [chunk(0, "a", "get", "{}"), chunk(0, "a", "get", "{}")],
+        [("a", "get", "{}")],
+        [],
+    ),
+    "two calls with one id": (
+        [chunk(0, "a", "get", OSLO), chunk(1, "a", "get", ROME), chunk(2, "a", "put", "")],
+        [("a", "get", OSLO), ("a", "get", ROME), ("a", "put", "")],
+        ["id-reused", "id-reused"],
+    ),
+    "pieces of two calls with one id": (
+        [chunk(0, "a", "get", ""), chunk(1, "a", "put", ""), chunk(1, "a", None, ROME), chunk(0, "a", None, OSLO)],
+        [("a", "get", OSLO), ("a", "put", ROME)],
+        ["id-reused"],
+    ),
+    "the index counts every chunk": (
+        [chunk(0, "a", "get", '{"ci'), chunk(1, args='ty"'), chunk(2, args=":1}")],
+        [("a", "get", '{"city":1}')],
+        ["index-changed", "index-changed"],
+    ),
+    "the id comes late and there is no index": (
+        [chunk(None, None, "get", '{"ci'), chunk(None, "a", None, 'ty":1}')],
+        [("a", "get", '{"city":1}')],
+        [],
+    ),
+    "every chunk has a new id": (
+        [chunk(None, "a", "get", '{"ci'), chunk(None, "b", None, 'ty":1}')],
+        [("a", "get", '{"city":1}')],
+        ["id-changed"],
+    ),
+    "every chunk repeats the arguments so far": (
+        [chunk(0, "a", "get", '{"c'), chunk(0, args='{"city":"Os'), chunk(0, args='{"city":"Oslo"}')],
+        [("a", "get", OSLO)],
+        ["cumulative-arguments", "cumulative-arguments"],
+    ),
+    "every chunk repeats the name so far": (
+        [chunk(0, "a", "get", None), chunk(0, "a", "get_weather", None), chunk(0, args=OSLO)],
+        [("a", "get_weather", OSLO)],
+        [],
+    ),
+    "a finished call restated while a newer one is open": (
+        [chunk(0, "a", "get", OSLO), chunk(1, "b", "put", ""), chunk(0, args=OSLO), chunk(0, args="\n")],
+        [("a", "get", OSLO + "\n"), ("b", "put", "")],
+        [],
+    ),
     "a fragment that no call was opened for": (
         [chunk(3, args='{"a":'), chunk(3, "a", "get", "1}")],
         [("a", "get", '{"a":1}')],
@@ -114,6 +174,25 @@ CASES = {
 def test_chunks_find_their_call(case: str) -> None:
     chunks, calls, rules = CASES[case]
     assert gathered(*chunks) == (calls, rules)
+
+
+def test_blocks_never_leak_into_each_other() -> None:
+    gather = WireGather()
+    chunks = [
+        ToolCallChunk(run_id="r", index=0, id="a", name="f", args="", block="0"),
+        ToolCallChunk(run_id="r", index=0, args='{"x":1}', block="0"),
+        ToolCallChunk(run_id="r", index=0, id="a", name="g", args="", block="0#2"),
+        ToolCallChunk(run_id="r", index=0, args='{"y":2}', block="0#2"),
+        ToolCallChunk(run_id="r", index=1, args='{"z"', block="1"),
+        ToolCallChunk(run_id="r", index=1, name="h", args=":3}", block="1"),
+    ]
+    for seq, each in enumerate(chunks, 1):
+        gather.add(seq, [each])
+    assert [(entry.name, entry.args and entry.args.text) for entry in gather.entries] == [
+        ("f", '{"x":1}'),
+        ("g", '{"y":2}'),
+        ("h", '{"z":3}'),
+    ]
 
 
 def test_legacy_function_call_is_one_call_of_its_own() -> None:

@@ -49,6 +49,8 @@ class Applied:
             path = tuple(change["path"])
             value = INVALID if change["value"] is None and not path and op == "set" else change["value"]
             self.values[ref].apply([Change(op=op, path=path, value=value)])  # type: ignore[arg-type]
+        elif field in ("name", "raw") and op == "set":
+            self.calls[ref][field] = change["value"]
         elif field in ("name", "raw"):
             self.calls[ref][field] = (self.calls[ref][field] or "") + change["value"]
 
@@ -92,6 +94,22 @@ def test_changes_give_the_state_of_real_streams(pattern: str) -> None:
 @pytest.mark.parametrize("name", ["py_agent_subgraph_v2.jsonl", "derived_fan0001_events_v2.jsonl"])
 def test_changes_give_the_state_of_framework_dumps(name: str) -> None:
     hold(events_of(CORPUS / "langchain_events" / name))
+
+
+def test_a_placeholder_that_real_arguments_follow_is_taken_back() -> None:
+    pieces = ["{}", '{"city"', ': "Oslo"}']
+    frames = [
+        {"index": 0, "delta": {"tool_calls": [{"index": 0, "id": "a", "function": {"name": "f", "arguments": piece}}]}}
+        for piece in pieces
+    ]
+    end = {"index": 0, "delta": {}, "finish_reason": "tool_calls"}
+    lines = [
+        f"data: {json.dumps({'object': 'chat.completion.chunk', 'choices': [choice]})}\n\n" for choice in [*frames, end]
+    ]
+    events = events_of("".join(lines).encode())
+    hold(events)
+    raws = [Folding().advance(*events[:n]).state["messages"][0]["calls"][0]["raw"] for n in (1, 2, 3, 4)]
+    assert raws == ["{}", '{"city"', '{"city": "Oslo"}', '{"city": "Oslo"}']
 
 
 def test_the_whole_size_is_linear_in_the_stream() -> None:
