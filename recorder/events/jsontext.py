@@ -82,6 +82,11 @@ def clean(text: str) -> str:
     return _LONE_SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
+def cleaned(text: str | None) -> str | None:
+    """`clean`, where there is a text."""
+    return None if text is None else clean(text)
+
+
 def encode(value: Any, *, indent: int | None = None) -> str:
     r"""Python values → one JSON text for people and machines, always valid JSON and valid UTF-8.
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from recorder.events import jsontext
 from recorder.ledger import snapshots
 from recorder.ledger.projector import VERSION, Projector
 from recorder.ledger.state import ClosedParts, State, closed_message, known_tool_message
@@ -76,8 +77,8 @@ def _pairing_at(row: dict[str, Any], call: dict[str, Any], at: int, *, supersede
     """A pairing's row as it was after event `at`; None where a second answer came later."""
     answered = row["answer_seq"] is not None and row["answer_seq"] <= at
     shown = {
-        "call_id": call["id"],
-        "name": call["name"],
+        "call_id": jsontext.cleaned(call["id"]),
+        "name": jsontext.cleaned(call["name"]),
         "status": row["status"],
         "call_seq": call["last_seq"],
         "answer_seq": row["answer_seq"] if answered else None,
@@ -86,7 +87,8 @@ def _pairing_at(row: dict[str, Any], call: dict[str, Any], at: int, *, supersede
         "executor": row["executor"],
     }
     if row["status"] == "duplicate":
-        return {**shown, "call_id": row["call_id"], "name": row["name"]} if answered else None
+        same = {name: row[name] for name in ("call_id", "name", "call_seq")}
+        return {**shown, **same} if answered else None
     if answered:
         shown["status"] = "error" if row["answer_status"] == "error" else "answered"
     elif superseded:

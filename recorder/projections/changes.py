@@ -80,7 +80,11 @@ class ChangeCollector(Silent):
             self._readers.pop(entry.ref, None)
 
     def text_added(self, seq: int, ordinal: int, message: Message, text: str) -> None:
-        self._add(message=message.ref, op="append", field="text", value=text)
+        if message.scattered:
+            # The blocks interleave: what came is not at the text's end.
+            self._add(message=message.ref, op="set", field="text", value=message.text)
+        else:
+            self._add(message=message.ref, op="append", field="text", value=text)
 
     def block_changed(self, seq: int, message: Message, key: str, field: str, text: str | None) -> None:
         if (key, field) == ("text", "text"):

@@ -203,6 +203,8 @@ class Fold:
         if message is None or not message.first_seq:
             self._chunk(chunk_of_restatement(delta), chunks_of_restatement(delta))
             return
+        if not message.gather.entries and (chunks := chunks_of_restatement(delta)):
+            self._gather(chunks)
         built, _ = tool_calls_of(message.gather.entries)
         if difference := calls_differ(built, delta.calls):
             finding = Finding(run_id=delta.run_id, rule="restatement-differs", severity="warning", detail=difference)
@@ -220,8 +222,11 @@ class Fold:
         self._close(delta.run_id, cut_off=False)
 
     def _usage(self, delta: Usage) -> None:
-        for message in self.state.messages.get(delta.run_id, ()):
-            if delta.choice in (None, message.choice):
+        messages = self.state.messages.get(delta.run_id, [])
+        # What is counted for all choices together is told once, or sums over messages would count it again.
+        first = min((message.choice for message in messages), default=0)
+        for message in messages:
+            if message.choice == (first if delta.choice is None else delta.choice):
                 message.count(delta)
                 if message.first_seq:
                     self._touch(message)

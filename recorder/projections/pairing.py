@@ -2,21 +2,21 @@
 
 An id may be missing, be used by two calls, or come back a hundred times because every request repeats the whole
 conversation. So a call is known by its own ref, an answer at first hand goes to the first unanswered call with its id,
-and a restated conversation is aligned with what is known, from its end backwards, before anything in it counts as new.
+and a restated conversation is aligned with what is known (`pairing_alignment`) before anything in it counts as new.
 Pairs that were made are never unmade: the state after an event does not depend on later ones.
 """
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from hashlib import sha256
 from typing import Any, Literal
 
 from msgspec import Struct, field
 
 from recorder.deltas import HistoryAnswer, HistoryCall
+from recorder.events import jsontext
 from recorder.projections.calls import args_key
+from recorder.projections.pairing_alignment import Restated, align, content_key
 
 PairingStatus = Literal["open", "answered", "error", "failed", "orphan", "duplicate", "superseded"]
 
@@ -103,7 +103,7 @@ class Pairings(Struct):
     def answer(self, seq: int, run_id: str, answer: HistoryAnswer) -> Answered:
         """An answer at first hand: goes to the first unanswered call with its id."""
         key = _key(answer.tool_call_id, answer.name)
-        content = _content_key(answer)
+        content = content_key(answer)
         calls = self._calls(key)
         for row in calls:
             if row.answer_seq is None:
@@ -118,62 +118,44 @@ class Pairings(Struct):
         self, seq: int, entries: list[HistoryCall | HistoryAnswer]
     ) -> tuple[list[tuple[HistoryCall, Pairing]], list[tuple[HistoryAnswer, Answered]]]:
         """A conversation as an event repeats it: the calls and answers in it that were not known, each in its order."""
-        rows, calls = self._restated_calls(seq, [entry for entry in entries if isinstance(entry, HistoryCall)])
-        return calls, self._restated_answers(
-            seq, rows, [entry for entry in entries if isinstance(entry, HistoryAnswer)]
-        )
-
-    def _restated_calls(
-        self, seq: int, calls: list[HistoryCall]
-    ) -> tuple[dict[str, list[Pairing]], list[tuple[HistoryCall, Pairing]]]:
-        """The rows of the calls under their keys, and the calls for which rows were made."""
-        same: dict[str, list[HistoryCall]] = {}
-        for call in calls:
-            same.setdefault(_key(call.id, call.name), []).append(call)
-        known = {key: iter(self._aligned(key, found)) for key, found in same.items()}
+        keys = _keys(entries)
+        said: dict[str, Restated] = {}
+        for entry, key in zip(entries, keys, strict=True):
+            part = said.setdefault(key, Restated())
+            part.calls.append(entry) if isinstance(entry, HistoryCall) else part.answers.append(entry)
+        known = {key: iter(align(self._calls(key), part)) for key, part in said.items()}
         rows: dict[str, list[Pairing]] = {}
-        new: list[tuple[HistoryCall, Pairing]] = []
-        for call in calls:
-            key = _key(call.id, call.name)
+        calls: list[tuple[HistoryCall, Pairing]] = []
+        for entry, key in zip(entries, keys, strict=True):
+            if not isinstance(entry, HistoryCall):
+                continue
             row = next(known[key])
             if row is None:
-                row = self._row(f"{seq}:h{len(self.rows)}", call.id, call.name, "open", seq)
-                row.executor, row.args_key = call.executor, args_key(call.args)
+                row = self._row(f"{seq}:h{len(self.rows)}", entry.id, entry.name, "open", seq)
+                row.executor, row.args_key = entry.executor, args_key(entry.args)
                 self.by_ref[row.call_ref or ""] = row.position
                 self.by_key.setdefault(key, []).append(row.position)
-                new.append((call, row))
+                calls.append((entry, row))
             rows.setdefault(key, []).append(row)
-        return rows, new
-
-    def _aligned(self, key: str, calls: list[HistoryCall]) -> list[Pairing | None]:
-        """The row of each restated call, matched from the end backwards; None for a call that was not known."""
-        known = self._calls(key)
-        aligned: list[Pairing | None] = [None] * len(calls)
-        limit = len(known)
-        for index in range(len(calls) - 1, -1, -1):
-            for candidate in range(limit - 1, -1, -1):
-                if len(known) == len(calls) == 1 or _same_call(known[candidate], calls[index]):
-                    aligned[index], limit = known[candidate], candidate
-                    break
-        return aligned
+        answers = [(entry, key) for entry, key in zip(entries, keys, strict=True) if isinstance(entry, HistoryAnswer)]
+        return calls, self._restated_answers(seq, rows, answers)
 
     def _restated_answers(
-        self, seq: int, rows: dict[str, list[Pairing]], answers: list[HistoryAnswer]
+        self, seq: int, rows: dict[str, list[Pairing]], answers: list[tuple[HistoryAnswer, str]]
     ) -> list[tuple[HistoryAnswer, Answered]]:
         """Answers in their order go to the restated calls in theirs; what is left is a second answer or an orphan."""
-        same = Counter(_key(answer.tool_call_id, answer.name) for answer in answers)
+        same = Counter(key for _, key in answers)
         calls = {key: rows.get(key) or self._calls(key)[-count:] for key, count in same.items()}
         waiting = {key: iter(found) for key, found in calls.items()}
         told = {key: Counter(row.answer_key for row in self._extras(key)) for key in same}
         new: list[tuple[HistoryAnswer, Answered]] = []
-        for answer in answers:
-            key = _key(answer.tool_call_id, answer.name)
+        for answer, key in answers:
             row = next(waiting[key], None)
             if row is not None:
                 if row.answer_seq is None:
-                    new.append((answer, self._settle(row, seq, None, answer, _content_key(answer))))
+                    new.append((answer, self._settle(row, seq, None, answer, content_key(answer))))
                 continue
-            content = _content_key(answer)
+            content = content_key(answer)
             told[key][content] -= 1
             if told[key][content] < 0:
                 last = calls[key][-1] if calls[key] else None
@@ -218,21 +200,32 @@ def _key(id: str | None, name: str | None) -> str:
     return f"id {id}" if id else f"name {name}"
 
 
-def _same_call(row: Pairing, call: HistoryCall) -> bool:
-    same_name = row.name is None or call.name is None or row.name == call.name
-    return same_name and (row.args_key is None or row.args_key == args_key(call.args))
-
-
-def _content_key(answer: HistoryAnswer) -> str:
-    text = json.dumps(answer.content, sort_keys=True, default=repr)
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+def _keys(entries: list[HistoryCall | HistoryAnswer]) -> list[str]:
+    """The key of each entry. An answer without id and name is that of the next call without an id."""
+    unanswered: list[str] = []
+    keys = []
+    for entry in entries:
+        id = entry.id if isinstance(entry, HistoryCall) else entry.tool_call_id
+        key = _key(id, entry.name)
+        if id:
+            keys.append(key)
+        elif isinstance(entry, HistoryCall):
+            unanswered.append(key)
+            keys.append(key)
+        else:
+            if entry.name is None and unanswered:
+                key = unanswered[0]
+            if key in unanswered:
+                unanswered.remove(key)
+            keys.append(key)
+    return keys
 
 
 def row_of(pairing: Pairing) -> dict[str, Any]:
     """The pairing in the contract's shape."""
     return {
-        "call_id": pairing.call_id,
-        "name": pairing.name,
+        "call_id": jsontext.cleaned(pairing.call_id),
+        "name": jsontext.cleaned(pairing.name),
         "status": pairing.status,
         "call_seq": pairing.call_seq,
         "answer_seq": pairing.answer_seq,

@@ -20,11 +20,11 @@ _CALL_BLOCKS = frozenset({"tool_use", "tool_call", "tool_call_chunk", "function_
 def message(message: Message) -> dict[str, Any]:
     """One message with its calls.
 
-    `tool_call_chunks`, `tool_calls` and `invalid_tool_calls` have LangChain's fields; the legacy `function_call`, which
-    LangChain keeps in its own place, is left out of them and stands in `calls` with `legacy` true.
+    `tool_call_chunks`, `tool_calls` and `invalid_tool_calls` have LangChain's fields and hold what LangChain has there:
+    calls that the provider runs itself, and the legacy `function_call`, stand in `calls` only.
     """
     entries = message.gather.entries
-    modern = [entry for entry in entries if not entry.legacy]
+    modern = [entry for entry in entries if not entry.legacy and entry.executor == "client"]
     tool_calls, invalid_tool_calls = tool_calls_of(modern)
     shown: dict[str, Any] = {
         "run_id": message.run_id,
@@ -81,14 +81,17 @@ def call(message: Message, entry: Entry) -> dict[str, Any]:
 
 
 def tool_message(seq: int, answer: HistoryAnswer, source: str, run_id: str, executor: str) -> dict[str, Any]:
-    """One tool message, with LangChain's fields and where it was first seen."""
+    """One tool message, with LangChain's fields and where it was first seen.
+
+    Ids and names are as the read model can hold them, so that they are the same whether folded or read from it.
+    """
     return {
-        "tool_call_id": _clean(answer.tool_call_id),
-        "name": _clean(answer.name),
+        "tool_call_id": jsontext.cleaned(answer.tool_call_id),
+        "name": jsontext.cleaned(answer.name),
         "content": answer.content,
         "artifact": answer.artifact,
-        "status": _clean(answer.status),
-        "id": _clean(answer.message_id),
+        "status": jsontext.cleaned(answer.status),
+        "id": jsontext.cleaned(answer.message_id),
         "additional_kwargs": answer.additional_kwargs,
         "response_metadata": answer.response_metadata,
         "seq": seq,
@@ -96,11 +99,6 @@ def tool_message(seq: int, answer: HistoryAnswer, source: str, run_id: str, exec
         "run_id": run_id,
         "executor": executor,
     }
-
-
-def _clean(text: str | None) -> str | None:
-    """Ids and names as the read model can hold them, so that they are the same whether folded or read from it."""
-    return None if text is None else jsontext.clean(text)
 
 
 def _blocks(message: Message) -> list[dict[str, Any]]:

@@ -154,3 +154,69 @@ def test_new_calls_and_answers_keep_the_order_that_the_conversation_has() -> Non
     assert [(each.id, each.name) for each, _ in calls] == [("a", "get"), ("b", "get"), ("a", "put")]
     assert [each.tool_call_id for each, _ in answers] == ["b", "a", "x"]
     assert shown(pairings) == [("a", "answered", 1), ("b", "answered", 1), ("a", "open", None), ("x", "orphan", 1)]
+
+
+def test_a_branch_that_repeats_the_first_turn_answers_nothing_else() -> None:
+    pairings = Pairings()
+    streamed(pairings, "1:0", "0", 1)
+    pairings.restated(2, [call("0"), answer("0", "one")])
+    streamed(pairings, "3:0", "0", 3)
+    pairings.restated(4, [call("0"), answer("0", "one")])
+    assert shown(pairings) == [("0", "answered", 2), ("0", "open", None)]
+
+
+def test_equal_calls_with_equal_answers_are_told_apart_by_their_number() -> None:
+    pairings = Pairings()
+    streamed(pairings, "1:0", "0", 1)
+    pairings.restated(2, [call("0"), answer("0", "ok")])
+    streamed(pairings, "3:0", "0", 3)
+    pairings.restated(4, [call("0"), answer("0", "ok"), call("0"), answer("0", "ok")])
+    assert shown(pairings) == [("0", "answered", 2), ("0", "answered", 4)]
+
+
+def test_two_conversations_side_by_side_lose_no_answer() -> None:
+    pairings = Pairings()
+    streamed(pairings, "1:0", "0", 1)
+    streamed(pairings, "2:0", "0", 2)
+    pairings.restated(3, [call("0"), answer("0", "one")])
+    pairings.restated(4, [call("0"), answer("0", "two")])
+    assert sorted(shown(pairings), key=str) == [("0", "answered", 3), ("0", "answered", 4)]
+
+
+def test_a_conversation_known_from_histories_only_grows_at_its_end() -> None:
+    pairings = Pairings()
+    turns = [entry for content in ("one", "two", "three") for entry in (call("0"), answer("0", content))]
+    for seq, length in ((1, 2), (2, 4), (3, 6)):
+        pairings.restated(seq, turns[:length])
+    assert shown(pairings) == [("0", "answered", 1), ("0", "answered", 2), ("0", "answered", 3)]
+
+
+def test_a_window_over_a_conversation_finds_its_calls_again() -> None:
+    pairings = Pairings()
+    turns = [entry for content in ("one", "two", "three") for entry in (call("0"), answer("0", content))]
+    pairings.restated(1, turns[:4])
+    pairings.restated(2, turns[2:])
+    assert shown(pairings) == [("0", "answered", 1), ("0", "answered", 1), ("0", "answered", 2)]
+
+
+def test_answers_that_were_edited_since_make_no_new_calls() -> None:
+    pairings = Pairings()
+    pairings.restated(1, [call("0"), answer("0", "one"), call("0"), answer("0", "two")])
+    calls, answers = pairings.restated(2, [call("0"), answer("0", "[cleared]"), call("0"), answer("0", "two")])
+    assert (calls, answers) == ([], [])
+
+
+def test_answers_without_id_and_name_are_those_of_the_calls_before_them() -> None:
+    pairings = Pairings()
+    streamed(pairings, "1:0", None, 1, "get")
+    streamed(pairings, "1:1", None, 1, "put")
+    pairings.restated(2, [call(None, "get"), call(None, "put"), answer(None, "one"), answer("", "two")])
+    assert [(row.name, row.status) for row in pairings.rows] == [("get", "answered"), ("put", "answered")]
+
+
+def test_hundreds_of_equal_calls_are_aligned() -> None:
+    pairings = Pairings()
+    turns = [entry for number in range(600) for entry in (call("0"), answer("0", f"{number % 7}"))]
+    pairings.restated(1, turns)
+    calls, answers = pairings.restated(2, turns[200:])
+    assert (calls, answers) == ([], [])

@@ -36,6 +36,8 @@ class Applied:
                 self.texts[change["message"]] = ""
             elif "message" in change and op == "append" and field == "text" and "block" not in change:
                 self.texts[change["message"]] += change["value"]
+            elif "message" in change and op == "set" and field == "text":
+                self.texts[change["message"]] = change["value"]
             elif "pairing" in change:
                 self.pairings[change["pairing"]] = change["status"]
 
