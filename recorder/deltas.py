@@ -138,7 +138,7 @@ class Usage(Delta, frozen=True, tag="usage"):
 
     counts: dict[str, Any]
     choice: int | None = None
-    """None: the run's only message, or all of them."""
+    """None: all choices of the run together."""
 
 
 # Messages as LangChain streams them
@@ -161,11 +161,14 @@ class Restatement(Delta, frozen=True, tag="restatement"):
     """The whole message, said again at its end (`on_chat_model_end`): compared with the sum, or taken if there is none.
 
     `calls` are the message's tool calls as `{"name", "args", "id"}`, `args` parsed; `invalid_calls` with raw args.
+    `raw`, where it is not empty, has the text of each of `calls` beside it, None where the message does not have it any
+    more: `args` alone may be what LangChain made of arguments that were cut off.
     """
 
     content: str | list[Any] = ""
     calls: list[dict[str, Any]] = []
     invalid_calls: list[dict[str, Any]] = []
+    raw: list[str | None] = []
     message_id: str | None = None
     additional_kwargs: dict[str, Any] | None = None
     response_metadata: dict[str, Any] | None = None

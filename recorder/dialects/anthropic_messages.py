@@ -14,10 +14,10 @@ from recorder.deltas import MessageFinished, MessageStarted, Usage
 from recorder.dialects.anthropic_blocks import OpenBlocks, read_delta, start_block, stop_block
 from recorder.dialects.anthropic_request import read_request
 from recorder.dialects.base import DONE, Dialect, Envelope
-from recorder.dialects.finish_reasons import is_truncating
+from recorder.dialects.finish_reasons import is_truncating, reason_of
 from recorder.dialects.frames import Deltas, Frame, finding, unknown_frame
-from recorder.dialects.http import Exchange, end_exchange, fail, stepper
-from recorder.dialects.values import ROLES, cleaned, compact, dict_of, int_of, list_of, text_of
+from recorder.dialects.http import Exchange, begin_answer, end_exchange, fail, stepper
+from recorder.dialects.values import ROLES, cleaned, dict_of, int_of, list_of, text_of
 
 _COMPANIONS: dict[str, tuple[str, ...]] = {
     "message_start": ("message",),
@@ -74,6 +74,9 @@ def _read(state: State, frame: Frame, out: Deltas) -> None:
     elif kind == "message_start":
         _open_message(state, run_id, dict_of(value.get("message")), out)
     elif kind == "message_delta":
+        if state.ended and not state.open:
+            out.append(finding(run_id, "message-without-start", "message_delta comes after message_stop", "warning"))
+            return
         _ensure_open(state, frame, out)
         _read_stop(state, run_id, dict_of(value.get("delta")), out)
         _read_usage(run_id, value.get("usage"), out)
@@ -91,7 +94,13 @@ def _read(state: State, frame: Frame, out: Deltas) -> None:
 
 
 def _open_message(state: State, run_id: str, message: dict[str, Any], out: Deltas) -> None:
-    """`message_start`, or a whole message; a proxy that retries upstream starts over within one exchange."""
+    """`message_start`, or a whole message.
+
+    A proxy that retries upstream starts over within one exchange; after a stop reason it is another message.
+    """
+    if state.ended or (state.open and state.terminated):
+        begin_answer(state, run_id, out)
+        state.open = False
     role = text_of(message.get("role")) or "assistant"
     out.append(
         MessageStarted(
@@ -111,6 +120,8 @@ def _open_message(state: State, run_id: str, message: dict[str, Any], out: Delta
 
 def _ensure_open(state: State, frame: Frame, out: Deltas) -> None:
     if not state.open:
+        if state.ended:
+            begin_answer(state, frame.run_id, out)
         state.open, state.blocks = True, OpenBlocks()
         out.append(
             finding(frame.run_id, "message-without-start", f"{frame.kind} comes before message_start", "warning")
@@ -119,10 +130,9 @@ def _ensure_open(state: State, frame: Frame, out: Deltas) -> None:
 
 
 def _read_stop(state: State, run_id: str, delta: dict[str, Any], out: Deltas) -> None:
-    reason = delta.get("stop_reason")
-    if reason is None or reason == "":
+    reason = reason_of(delta.get("stop_reason"))
+    if reason is None:
         return
-    reason = reason if isinstance(reason, str) else compact(reason)
     out.append(MessageFinished(run_id=run_id, finish_reason=reason, truncating=is_truncating(reason)))
     state.terminated = True
 

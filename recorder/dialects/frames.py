@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from recorder.deltas import AnyDelta, Finding, Severity
+from recorder.dialects.base import REQUEST
 from recorder.events import Event, NewEvent
 from recorder.events.jsontext import NotJson, clean, decode_leniently
 
@@ -30,7 +31,8 @@ def read_frame(event: Event | NewEvent, out: Deltas, severity: Severity = "warni
     try:
         value, wrong = decode_leniently(event.body)
     except NotJson as error:
-        out.append(finding(run_id, "not-json", f"{event.kind} is no JSON: {error}", severity))
+        what = "the request" if event.kind == REQUEST else "the frame"
+        out.append(finding(run_id, "not-json", f"{what} is no JSON: {error}", severity))
         return None
     if wrong is not None:
         out.append(finding(run_id, "invalid-utf8", f"{event.kind}: {wrong}", "warning"))

@@ -2,7 +2,8 @@
 
 An exchange is a run. Its events carry a JSON object in `meta`: `http.request` has `method` and `url` (and the request's
 body as its body), `http.response` has `status`, `http.error` has `error` (else its body is the text).
-A raw dump has none of these: there the run begins with the first event and ends with the dialect's own terminator.
+A raw dump has none of these: there the run begins with the first event and ends with the dialect's own terminator. A
+dump of several answers has them one after the other in one run; each of them is a message of its own.
 """
 
 from __future__ import annotations
@@ -116,6 +117,17 @@ def end_exchange(state: Exchange, run_id: str, out: Deltas) -> None:
     """The dialect's terminator was seen. A second one says nothing new."""
     state.terminated = True
     _end(state, run_id, out)
+
+
+def begin_answer(state: Exchange, run_id: str, out: Deltas) -> None:
+    """Another answer begins behind a whole one (or a failed one): what is still open of that is closed.
+
+    The run is not started again: it ended with its first answer, and where it ends again nothing new is said.
+    """
+    if not state.ended:
+        out.append(MessageClosed(run_id=run_id))
+    state.ended = state.terminated = False
+    state.error = None
 
 
 def error_text(error: object) -> str:

@@ -115,6 +115,7 @@ def restatement_of(run_id: str, fields: dict[str, Any]) -> Restatement:
         content=content_of(fields.get("content")),
         calls=calls,
         invalid_calls=invalid,
+        raw=raw_of_calls(fields, calls),
         message_id=id_of(fields.get("id")),
         additional_kwargs=dict_of(fields.get("additional_kwargs")) or None,
         response_metadata=dict_of(fields.get("response_metadata")) or None,
@@ -152,14 +153,33 @@ def parsed_calls(fields: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dic
     return calls, invalid
 
 
+def raw_of_calls(fields: dict[str, Any], calls: list[dict[str, Any]]) -> list[str | None]:
+    """The raw arguments of each of the message's calls, out of its tool call chunks; None where these do not have them.
+
+    LangChain parses the chunks of a sum in their order, leniently: `{"a":1,"b":[2` is a call like any other. A text
+    that is whole and says something else is not the call's: somebody changed the call since.
+    """
+    chunks = _objects(fields.get("tool_call_chunks"))
+    texts: list[str | None] = []
+    position = 0
+    for call in calls:
+        found = next((at for at in range(position, len(chunks)) if _same_identity(chunks[at], call)), None)
+        text = None if found is None else arguments_of(chunks[found].get("args"))
+        texts.append(text if text is not None and _strict(text) in (None, call["args"]) else None)
+        position = position if found is None else found + 1
+    return texts
+
+
 def history_of(message: Message) -> Iterator[HistoryCall | HistoryAnswer]:
     """What a message of a conversation says of calls and answers."""
     if message.speaker == "tool":
         yield history_answer_of(message.fields)
     elif message.speaker in ("ai", "chunk"):
         calls, invalid = parsed_calls(message.fields)
-        for call in calls:
-            yield HistoryCall(id=call["id"], name=call["name"], args=arguments_of(call["args"]) or "")
+        for call, raw in zip(calls, raw_of_calls(message.fields, calls), strict=True):
+            # Whole arguments are spelled alike wherever the message stands, with its chunks or without.
+            args = raw if raw is not None and _strict(raw) is None else arguments_of(call["args"])
+            yield HistoryCall(id=call["id"], name=call["name"], args=args or "")
         for call in invalid:
             # Without an id it can't be told from the pieces of another call.
             if call["id"]:
@@ -216,6 +236,12 @@ def _raw_calls(calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
         for call in calls
         if isinstance(function := call.get("function"), dict)
     ]
+
+
+def _same_identity(chunk: dict[str, Any], call: dict[str, Any]) -> bool:
+    """Whether the chunk has the call's id, and its name where the chunk has one."""
+    name = text_of(chunk.get("name")) or ""
+    return id_of(chunk.get("id")) == call["id"] and name == (call["name"] or "")
 
 
 def _strict(args: object) -> object:

@@ -2,25 +2,55 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from recorder.deltas import History, MessageChunk, MessageClosed, MessageFinished, MessageStarted, Restatement
-from recorder.dialects.finish_reasons import is_truncating
+from recorder.dialects.finish_reasons import is_truncating, reason_of
 from recorder.dialects.frames import Deltas, malformed
 from recorder.dialects.langchain_messages import message_chunk_of, message_of, restatement_of, tool_call_chunks_of
 from recorder.dialects.langchain_walk import entries_in
-from recorder.dialects.values import cleaned, dict_of, list_of, text_of
+from recorder.dialects.values import cleaned, compact, dict_of, list_of, text_of
 
 _REASONS = ("finish_reason", "stop_reason", "done_reason", "finishReason", "stopReason")
 """Under which names integrations keep the provider's reason in `response_metadata`, in this order."""
+_MOST_ENDED = 256
+"""Model runs of which the end is remembered."""
 
 
 class ModelRun(Struct):
     """What a decoder must remember of an open model run."""
 
     finished: bool = False
+    start: str = ""
+    """Digest of its start event's data; empty where the start was not recorded."""
+
+
+class EndedRuns(Struct):
+    """The model runs that ended last, for a run may be delivered twice.
+
+    What an agent inside a tool streams reaches the iterators of both agents (langchain#22227).
+    """
+
+    starts: dict[str, str] = field(default_factory=dict)
+    """The digest of each one's start, oldest run first."""
+
+    def add(self, run_id: str, run: ModelRun) -> None:
+        self.starts[run_id] = run.start
+        if len(self.starts) > _MOST_ENDED:
+            del self.starts[next(iter(self.starts))]
+
+    def forget(self, run_id: str) -> None:
+        self.starts.pop(run_id, None)
+
+    def has(self, run_id: str) -> bool:
+        return run_id in self.starts
+
+    def has_start(self, run_id: str, digest: str) -> bool:
+        """Whether the start is that of an ended run, by what it was asked: a program may use one id for two runs."""
+        return self.starts.get(run_id) in ("", digest)
 
 
 def start(run_id: str, metadata: dict[str, Any], data: dict[str, Any], out: Deltas) -> ModelRun:
@@ -29,6 +59,11 @@ def start(run_id: str, metadata: dict[str, Any], data: dict[str, Any], out: Delt
     if entries := entries_in(data.get("input")):
         out.append(History(run_id=run_id, entries=entries, source="request"))
     return ModelRun()
+
+
+def start_digest(data: dict[str, Any]) -> str:
+    """What tells a start that is delivered twice from another run's."""
+    return sha256(compact(data).encode("utf-8", "surrogatepass")).hexdigest()[:16] if data else ""
 
 
 def stream(run: ModelRun, run_id: str, data: dict[str, Any], out: Deltas) -> None:
@@ -81,13 +116,13 @@ def _finish(run: ModelRun, run_id: str, fields: dict[str, Any], out: Deltas, *, 
 def _reason(fields: dict[str, Any]) -> str | None:
     metadata = dict_of(fields.get("response_metadata"))
     for key in _REASONS:
-        if reason := text_of(metadata.get(key)):
+        if reason := reason_of(text_of(metadata.get(key))):
             return reason
     if metadata.get("status") == "incomplete":
         # OpenAI's responses give no reason for a whole answer, and one for a cut-off one.
         return text_of(dict_of(metadata.get("incomplete_details")).get("reason")) or "incomplete"
     # JavaScript's Anthropic integration puts the message_delta there.
-    return text_of(dict_of(fields.get("additional_kwargs")).get("stop_reason")) or None
+    return reason_of(text_of(dict_of(fields.get("additional_kwargs")).get("stop_reason")))
 
 
 def _generation(value: object) -> dict[str, Any]:

@@ -14,9 +14,9 @@ from msgspec import Struct, field
 from recorder.deltas import AnyDelta, Failure, History, RunEnded, RunKind, RunStarted, ToolFailed
 from recorder.dialects import langchain_model
 from recorder.dialects.base import COMMENT, DONE, END, ERROR, PARTIAL, REQUEST, RESPONSE, Dialect, Envelope
-from recorder.dialects.frames import Deltas, Frame, partial_frame, read_frame, unknown_frame
+from recorder.dialects.frames import Deltas, Frame, finding, partial_frame, read_frame, unknown_frame
 from recorder.dialects.http import Exchange, error_text, read_part
-from recorder.dialects.langchain_model import ModelRun
+from recorder.dialects.langchain_model import EndedRuns, ModelRun, start_digest
 from recorder.dialects.langchain_walk import answers_of_tool, entries_in
 from recorder.dialects.values import cleaned, dict_of, id_of, list_of, text_of
 from recorder.events import Event, NewEvent
@@ -38,6 +38,7 @@ class State(Struct):
     """The model runs that are open, and the exchanges that carry the events where HTTP was recorded too."""
 
     models: dict[str, ModelRun] = field(default_factory=dict)
+    ended: EndedRuns = field(default_factory=EndedRuns)
     exchanges: dict[str, Exchange] = field(default_factory=dict)
 
 
@@ -46,6 +47,8 @@ class _Event(Struct, frozen=True):
 
     kind: str
     run_id: str
+    own_run: bool
+    """Whether the event itself says its run."""
     name: str | None
     parent: str | None
     tags: list[str] | None
@@ -106,8 +109,13 @@ def _read(state: State, frame: Frame, out: Deltas) -> None:
         return
     if not kind.startswith("on_") or run_kind is None or stage not in ("start", "stream", "end", "error"):
         out.append(unknown_frame(frame, kind))
+    elif run_kind == "model" and event.own_run and _is_repeated(state, event, stage):
+        out.append(finding(event.run_id, "event-repeated", f"{kind} of a model run that was recorded already"))
     elif stage == "start":
         _start(state, event, run_kind, out)
+        if run_kind == "model":
+            state.models[event.run_id].start = start_digest(event.data)
+            state.ended.forget(event.run_id)
     elif run_kind == "model":
         _model(state, event, stage, out)
     elif stage == "stream":
@@ -135,6 +143,19 @@ def _start(state: State, event: _Event, kind: RunKind, out: Deltas) -> None:
         _history(event, event.data.get("input"), out)
 
 
+def _is_repeated(state: State, event: _Event, stage: str) -> bool:
+    """Whether the event of a model run says again what another one said.
+
+    A chunk of a run that is open is never taken for a repetition: models do stream the same text twice. Of a run that
+    ended the whole message is known.
+    """
+    if stage != "start":
+        return event.run_id not in state.models and state.ended.has(event.run_id)
+    if (run := state.models.get(event.run_id)) is not None:
+        return bool(run.start) and run.start == start_digest(event.data)
+    return state.ended.has(event.run_id) and state.ended.has_start(event.run_id, start_digest(event.data))
+
+
 def _model(state: State, event: _Event, stage: str, out: Deltas) -> None:
     run = state.models.get(event.run_id)
     if run is None:
@@ -145,6 +166,8 @@ def _model(state: State, event: _Event, stage: str, out: Deltas) -> None:
         langchain_model.stream(run, event.run_id, event.data, out)
         return
     del state.models[event.run_id]
+    if event.own_run:
+        state.ended.add(event.run_id, run)
     if stage == "end":
         langchain_model.end(run, event.run_id, event.data, out)
         out.append(RunEnded(run_id=event.run_id, kind="model"))
@@ -197,9 +220,11 @@ def _unwrapped(fields: dict[str, Any]) -> dict[str, Any]:
 def _read_event(fields: dict[str, Any], kind: str, run_id: str) -> _Event:
     parents = list_of(fields.get("parent_ids"))
     tags = [tag for tag in list_of(fields.get("tags")) if isinstance(tag, str)]
+    own = cleaned(fields.get("run_id"))
     return _Event(
         kind=kind,
-        run_id=cleaned(fields.get("run_id")) or run_id,
+        run_id=own or run_id,
+        own_run=bool(own),
         name=cleaned(fields.get("name")),
         parent=cleaned(parents[-1]) if parents else None,
         tags=tags or None,

@@ -12,13 +12,13 @@ from msgspec import field
 
 from recorder.deltas import MessageFinished, MessageStarted, Usage
 from recorder.dialects.base import DONE, Dialect, Envelope
-from recorder.dialects.finish_reasons import is_truncating
+from recorder.dialects.finish_reasons import is_truncating, reason_of
 from recorder.dialects.frames import Deltas, Frame, malformed, unknown_frame
-from recorder.dialects.http import Exchange, end_exchange, fail, stepper
-from recorder.dialects.openai_chat_delta import Choice, Target, read_delta
+from recorder.dialects.http import Exchange, begin_answer, end_exchange, fail, stepper
+from recorder.dialects.openai_chat_delta import Choice, Target, carries_answer, read_delta
 from recorder.dialects.openai_chat_request import read_request
 from recorder.dialects.openai_usage import openai_counts
-from recorder.dialects.values import ROLES, cleaned, compact, dict_of, int_of, list_of, text_of
+from recorder.dialects.values import ROLES, cleaned, dict_of, int_of, list_of, text_of
 
 _BEGUN, _ID, _MODEL = 1, 2, 4
 _WHOLE_HEAD = _BEGUN | _ID | _MODEL
@@ -29,9 +29,13 @@ _OF_THE_ANSWER = ("citations", "search_results")
 
 
 class State(Exchange):
-    """The choices of one exchange by their index."""
+    """The choices of the answer that is open, by their index."""
 
     choices: dict[int, Choice] = field(default_factory=dict)
+    id: str = ""
+    """The latest id of the answer's chunks."""
+    ids_vary: bool = False
+    """Whether the answer's chunks have different ids: then another one says nothing."""
 
 
 def recognises(value: Any, event_name: str | None) -> bool:
@@ -68,11 +72,13 @@ def _read(state: State, frame: Frame, out: Deltas) -> None:
     if not isinstance(value, dict):
         out.append(unknown_frame(frame))
         return
+    choices = value.get("choices")
+    if isinstance(choices, list):
+        _read_id(state, frame.run_id, value, choices, out)
     error = value.get("error")
     failed = bool(error) or frame.kind == "error"
     if failed:
         fail(state, frame.run_id, error or value, out)
-    choices = value.get("choices")
     if isinstance(choices, list):
         for position, choice in enumerate(choices):
             if isinstance(choice, dict):
@@ -87,6 +93,43 @@ def _read(state: State, frame: Frame, out: Deltas) -> None:
         out.append(unknown_frame(frame))
 
 
+def _read_id(state: State, run_id: str, value: dict[str, Any], choices: list[Any], out: Deltas) -> None:
+    """Notes the chunk's id, and begins anew where the chunk is another answer's."""
+    new_id = cleaned(value.get("id")) or ""
+    other = bool(new_id and state.id and new_id != state.id)
+    if _is_anothers(state, choices, told_by_id=other and not state.ids_vary):
+        begin_answer(state, run_id, out)
+        state.choices, state.id, state.ids_vary = {}, new_id, False
+    elif not _is_settled(state):
+        state.id = new_id or state.id
+        state.ids_vary = state.ids_vary or other
+
+
+def _is_anothers(state: State, choices: list[Any], *, told_by_id: bool) -> bool:
+    """Whether the choices belong to an answer after the one that is known.
+
+    After the terminator any content does. Without one (a dump of several answers, a gateway that asked again after a
+    failure) it is content under another id, after the answer said why it stopped, or failed. Usage, and a finish
+    reason that is said again, follow their own answer.
+    """
+    if not (state.ended or (told_by_id and _is_settled(state))):
+        return False
+    if state.ended and choices and (not state.choices or _is_whole(choices)):
+        return True
+    return any(carries_answer(_delta_of(dict_of(choice))) for choice in choices)
+
+
+def _is_settled(state: State) -> bool:
+    """Whether nothing more of the answer is to be expected."""
+    return state.ended or state.terminated or state.error is not None
+
+
+def _delta_of(choice: dict[str, Any]) -> dict[str, Any]:
+    """The choice's delta; Perplexity and Writer send the message so far beside it: only the delta is new."""
+    delta = choice.get("delta")
+    return delta if isinstance(delta, dict) else dict_of(choice.get("message"))
+
+
 def _read_choice(state: State, run_id: str, value: dict[str, Any], fields: dict[str, Any], out: Deltas) -> None:
     number = int_of(fields.get("index")) or 0
     if not 0 <= number < _MOST_CHOICES:
@@ -96,21 +139,17 @@ def _read_choice(state: State, run_id: str, value: dict[str, Any], fields: dict[
     if choice is None:
         choice = state.choices[number] = Choice()
         state.terminated = False
-    # Perplexity and Writer send the message so far beside the delta: only the delta is new.
-    delta = fields.get("delta")
-    if not isinstance(delta, dict):
-        if delta is not None:
-            out.append(malformed(run_id, "choices[].delta", delta))
-        delta = dict_of(fields.get("message"))
+    whole = not isinstance(fields.get("delta"), dict)
+    if whole and fields.get("delta") is not None:
+        out.append(malformed(run_id, "choices[].delta", fields["delta"]))
+    delta = _delta_of(fields)
     if choice.head != _WHOLE_HEAD:
         _read_head(choice, run_id, number, value, delta, out)
     if delta:
-        read_delta(Target(run_id, number, choice, out), delta)
+        read_delta(Target(run_id, number, choice, out), delta, whole=whole)
     if fields.get("error"):
         fail(state, run_id, fields["error"], out)
-    reason = fields.get("finish_reason")
-    if reason is not None and reason != "":
-        reason = reason if isinstance(reason, str) else compact(reason)
+    if (reason := reason_of(fields.get("finish_reason"))) is not None:
         out.append(
             MessageFinished(run_id=run_id, choice=number, finish_reason=reason, truncating=is_truncating(reason))
         )

@@ -15,10 +15,8 @@ from recorder.deltas import BlockItem, BlockStarted, TextChunk, ToolCallChunk
 from recorder.dialects.frames import Deltas, malformed
 from recorder.dialects.values import arguments_of, compact, dict_of, id_of, index_of, list_of, text_of
 
-_READ = frozenset(
+_ANSWER = frozenset(
     {
-        "role",
-        "index",
         "content",
         "reasoning",
         "reasoning_content",
@@ -32,7 +30,9 @@ _READ = frozenset(
         "audio",
     }
 )
-"""Fields of a delta that are read by name below, or (`role`, `index`) by whoever reads the choice."""
+"""Fields of a delta that are read by name below: the answer itself."""
+_READ = _ANSWER | {"role", "index"}
+"""And those that are read by whoever reads the choice."""
 _DETAIL_TEXT = {"reasoning.text": "text", "reasoning.summary": "summary", "thinking": "thinking"}
 """In which field OpenRouter's `reasoning_details` and LiteLLM's `thinking_blocks` have their text, by type."""
 
@@ -86,8 +86,16 @@ class Target(Struct, frozen=True):
         self.out.append(malformed(self.run_id, where, value))
 
 
-def read_delta(target: Target, delta: dict[str, Any]) -> None:
-    """Appends what the delta adds to its choice; thinking first, wherever it stands, for it led to the rest."""
+def carries_answer(delta: dict[str, Any]) -> bool:
+    """Whether the delta (or message) has anything of an answer: a role, nulls and empty texts are nothing."""
+    return any(delta.get(key) for key in _ANSWER)
+
+
+def read_delta(target: Target, delta: dict[str, Any], *, whole: bool = False) -> None:
+    """Appends what the delta adds to its choice; thinking first, wherever it stands, for it led to the rest.
+
+    `whole`: it is a message, whose calls are all there is of them.
+    """
     _read_reasoning(target, delta)
     content = delta.get("content")
     if isinstance(content, str):
@@ -97,7 +105,7 @@ def read_delta(target: Target, delta: dict[str, Any]) -> None:
     if (refusal := text_of(delta.get("refusal"))) is not None:
         target.add_text("refusal", refusal, "refusal")
     if delta.get("tool_calls") is not None:
-        _read_tool_calls(target, delta["tool_calls"])
+        _read_tool_calls(target, delta["tool_calls"], whole=whole)
     if delta.get("function_call") is not None:
         _read_function_call(target, delta["function_call"])
     for key, value in delta.items():
@@ -159,8 +167,11 @@ def _read_thinking_part(target: Target, part: dict[str, Any]) -> None:
     target.add_text("thinking", text_of(part.get("signature")) or "", "signature")
 
 
-def _read_tool_calls(target: Target, calls: object) -> None:
-    for position, call in enumerate(calls if isinstance(calls, list) else [calls]):
+def _read_tool_calls(target: Target, calls: object, *, whole: bool) -> None:
+    listed = calls if isinstance(calls, list) else [calls]
+    # In a whole message a call without an id is told from the next one by its place only.
+    placed = whole and not all(id_of(dict_of(call).get("id")) for call in listed)
+    for position, call in enumerate(listed):
         if not isinstance(call, dict):
             target.malformed(f"tool_calls[{position}]", call)
             continue
@@ -169,7 +180,7 @@ def _read_tool_calls(target: Target, calls: object) -> None:
             ToolCallChunk(
                 run_id=target.run_id,
                 choice=target.number,
-                index=index_of(call.get("index")),
+                index=position if placed and call.get("index") is None else index_of(call.get("index")),
                 id=id_of(call.get("id")),
                 name=text_of(function.get("name", custom.get("name"))),
                 args=arguments_of(function.get("arguments", custom.get("input"))),

@@ -335,12 +335,11 @@ class Fold:
             if not message.first_seq:
                 continue
             message.last_seq = self._seq
-            # A gateway whose own source broke off says a proper end all the same, but gives no reason.
-            unexplained = message.layer == "wire" and not (message.finished or message.cut_off or cut_off)
-            message.close(cut_off=cut_off or unexplained)
-            if unexplained:
+            if message.layer == "wire" and not (message.finished or message.cut_off or cut_off):
+                # Some servers never give one; a gateway whose own source broke off does not either.
                 detail = f"message {message.id!r} ended without a reason to stop"
                 self._found(Finding(run_id=run_id, rule="missing-finish-reason", severity="warning", detail=detail))
+            message.close(cut_off=cut_off)
             self._calls_final(message)
             self.observer.message_closed(self._seq, message)
 

@@ -120,7 +120,7 @@ class Message(Struct):
         self.cut_off = self.cut_off or delta.truncating
 
     def close(self, *, cut_off: bool = False) -> None:
-        """Nothing more will come. `cut_off`: a message that never said why it stopped is not taken for finished."""
+        """Nothing more will come. `cut_off`: a message that never said why it stopped was broken off."""
         self.closed = True
         self.cut_off = self.cut_off or (cut_off and not self.finished)
         self.finished = True

@@ -138,3 +138,31 @@ def test_a_whole_answer_closes_with_its_event() -> None:
 def test_a_frame_of_another_type_is_a_finding() -> None:
     deltas = decode_frames(MESSAGES, {"type": "message_hologram"}, 4)
     assert rules(deltas) == ["unknown-frame", "unknown-frame"]
+
+
+def test_every_message_of_a_dump_is_closed_by_its_own_end() -> None:
+    frames = [each for number in range(3) for each in (start(f"msg_{number}"), TEXT, stop_reason("end_turn"), STOP)]
+    deltas = decode_frames(MESSAGES, *frames)
+    kinds = [type(delta) for delta in deltas if isinstance(delta, MessageStarted | MessageClosed)]
+    assert kinds == [MessageStarted, MessageClosed] * 3
+    assert [started.restart for started in of(MessageStarted, deltas)] == [False] * 3
+
+
+def test_a_start_after_a_stop_reason_is_another_message() -> None:
+    deltas = decode_frames(MESSAGES, start(), TEXT, stop_reason("end_turn"), start("msg_2"), TEXT)
+    assert [started.restart for started in of(MessageStarted, deltas)] == [False, False]
+    assert len(of(MessageClosed, deltas)) == 1
+
+
+def test_content_after_the_end_is_a_message_that_must_end_too() -> None:
+    frames = [frame(MESSAGES, each) for each in (start(), TEXT, stop_reason("end_turn"), STOP, TEXT)]
+    deltas = decode_events(MESSAGES, [*frames, end(MESSAGES)])
+    assert rules(deltas) == ["message-without-start"]
+    assert len(of(MessageStarted, deltas)) == 2
+    assert [ended.terminated for ended in of(RunEnded, deltas)] == [True, False]
+
+
+def test_a_delta_of_a_message_that_ended_begins_none() -> None:
+    deltas = decode_frames(MESSAGES, start(), TEXT, stop_reason("end_turn"), STOP, stop_reason("end_turn"))
+    assert rules(deltas) == ["message-without-start"]
+    assert len(of(MessageStarted, deltas)) == 1

@@ -141,3 +141,9 @@ def test_an_erased_frame_says_nothing() -> None:
 )
 def test_errors_of_every_shape_become_one_text(error: Any, text: str) -> None:
     assert error_text(error) == text
+
+
+def test_a_frame_that_is_no_json_is_named_as_what_it_is() -> None:
+    deltas = decode_events(CHAT, [request(CHAT, {}), frame(CHAT, "unknown {"), event(CHAT, "http.request", b"--form")])
+    texts = [finding.detail for finding in of(Finding, deltas)]
+    assert [text.partition(":")[0] for text in texts] == ["the frame is no JSON", "the request is no JSON"]

@@ -171,3 +171,52 @@ def test_history_of_messages() -> None:
             response_metadata={"m": 2},
         ),
     ]
+
+
+def summed(args: str | None, parsed: Any, **fields: Any) -> dict[str, Any]:
+    """A sum of chunks as it is dumped: the chunks and what LangChain made of them."""
+    chunk = {"name": "f", "args": args, "id": "c", "index": 0}
+    return {
+        "content": "",
+        "tool_call_chunks": [chunk],
+        "tool_calls": [{"name": "f", "args": parsed, "id": "c"}],
+        **fields,
+    }
+
+
+def test_arguments_that_langchain_repaired_are_restated_as_they_came() -> None:
+    fields = dumped(
+        AIMessageChunk(content="", tool_call_chunks=[{"name": "f", "args": '{"a":1,"b":[2', "id": "c", "index": 0}])
+    )
+    message = message_of(fields)
+    assert message is not None
+    delta = restatement_of("r", message.fields)
+    assert delta.calls == [{"name": "f", "args": {"a": 1, "b": [2]}, "id": "c"}]
+    assert delta.raw == ['{"a":1,"b":[2']
+    assert list(history_of(message)) == [HistoryCall(id="c", name="f", args='{"a":1,"b":[2')]
+
+
+def test_whole_arguments_are_spelled_alike_in_every_history() -> None:
+    message = message_of({"type": "AIMessageChunk", **summed('{"a": 1}', {"a": 1})})
+    assert message is not None
+    assert list(history_of(message)) == [HistoryCall(id="c", name="f", args='{"a":1}')]
+    assert restatement_of("r", message.fields).raw == ['{"a": 1}']
+
+
+def test_a_call_that_was_changed_after_the_stream_is_not_what_its_chunks_say() -> None:
+    assert restatement_of("r", summed('{"a": 1}', {"a": 2})).raw == [None]
+
+
+def test_raw_arguments_are_found_by_id_or_else_by_their_place() -> None:
+    chunks = [
+        {"name": "f", "args": "[", "id": "bad", "index": 0},
+        {"name": "f", "args": '{"n":1', "id": None, "index": 1},
+        {"name": "f", "args": '{"n":2', "id": None, "index": 2},
+        {"name": "g", "args": '{"n":3', "id": "g", "index": 3},
+    ]
+    message = message_of(dumped(AIMessageChunk(content="", tool_call_chunks=chunks)))
+    assert message is not None
+    delta = restatement_of("r", message.fields)
+    assert [call["id"] for call in delta.invalid_calls] == ["bad"]
+    assert delta.raw == ['{"n":1', '{"n":2', '{"n":3']
+    assert restatement_of("r", {"content": "", "tool_calls": [CALL]}).raw == [None]

@@ -4,6 +4,7 @@ import asyncio
 import json
 from typing import Any
 
+import msgspec
 import pytest
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.load import dumpd
@@ -13,6 +14,7 @@ from langchain_core.runnables import RunnableLambda
 
 from recorder.deltas import (
     Failure,
+    Finding,
     History,
     HistoryCall,
     MessageChunk,
@@ -130,11 +132,62 @@ def test_runs_of_one_stream_are_kept_apart() -> None:
     assert [(each.run_id, each.content) for each in of(MessageChunk, deltas)] == [("m1", "a"), ("m2", "b"), ("m1", "c")]
 
 
-def test_a_run_that_ended_is_forgotten() -> None:
+def test_of_runs_that_ended_little_is_kept() -> None:
     state = LANGCHAIN.start()
-    for each in (event("on_chat_model_start"), chunk(content="a"), event("on_chat_model_end")):
-        state, _ = LANGCHAIN.step(state, frame(LANGCHAIN, each))
-    assert state == LANGCHAIN.start()
+    sizes = []
+    for number in range(600):
+        for each in (event("on_chat_model_start"), chunk(content="a"), event("on_chat_model_end", {"output": AI})):
+            state, _ = LANGCHAIN.step(state, frame(LANGCHAIN, {**each, "run_id": f"m{number:03}"}))
+        sizes.append(len(msgspec.msgpack.encode(state)))
+    assert state.models == {}
+    assert sizes[-1] == sizes[300]
+
+
+RUN = [
+    event("on_chat_model_start", {"input": {"messages": [[{"type": "human", "content": "q"}]]}}),
+    chunk(content="a"),
+    event("on_chat_model_end", {"output": {**AI, "content": "a"}}),
+]
+
+
+def test_a_model_run_that_is_delivered_twice_is_read_once() -> None:
+    once = decode_frames(LANGCHAIN, *RUN)
+    twice = decode_frames(LANGCHAIN, *RUN, *({**each, "parent_ids": ["outer"]} for each in RUN))
+    assert twice[: len(once)] == once
+    assert rules(twice[len(once) :]) == ["event-repeated"] * 3
+    assert {each.severity for each in of(Finding, twice)} == {"info"}
+    assert len(twice) == len(once) + 3
+
+
+def test_a_start_and_an_end_that_are_delivered_twice_are_read_once() -> None:
+    start, piece, stop = RUN
+    deltas = decode_frames(LANGCHAIN, start, start, piece, stop, stop)
+    assert rules(deltas) == ["event-repeated"] * 2
+    assert [len(of(kind, deltas)) for kind in (MessageStarted, Restatement, RunEnded)] == [1, 1, 1]
+    failed = event("on_chat_model_error", {"error": "no"})
+    assert len(of(Failure, decode_frames(LANGCHAIN, start, failed, failed))) == 1
+
+
+def test_chunks_of_an_open_run_are_never_taken_for_repetitions() -> None:
+    start, piece, stop = RUN
+    assert [each.content for each in of(MessageChunk, decode_frames(LANGCHAIN, start, piece, piece, stop))] == [
+        "a",
+        "a",
+    ]
+
+
+def test_a_run_id_that_is_used_for_another_question_is_another_run() -> None:
+    other = event("on_chat_model_start", {"input": {"messages": [[{"type": "human", "content": "p"}]]}})
+    deltas = decode_frames(LANGCHAIN, *RUN, other, *RUN[1:])
+    assert rules(deltas) == []
+    assert len(of(Restatement, deltas)) == 2
+
+
+def test_events_without_a_run_id_are_never_taken_for_repetitions() -> None:
+    bare = [{key: value for key, value in each.items() if key != "run_id"} for each in RUN]
+    deltas = decode_frames(LANGCHAIN, *bare, *bare)
+    assert rules(deltas) == []
+    assert len(of(Restatement, deltas)) == 2
 
 
 def test_a_recording_that_begins_after_the_runs_start_starts_it() -> None:

@@ -176,3 +176,134 @@ def test_sources_beside_the_choices_are_said_once_and_again_when_they_grow() -> 
 def test_a_frame_of_another_kind_is_a_finding() -> None:
     deltas = decode_frames(CHAT, {"object": "chat.completion.extra", "id": "c1"}, 7, {"choices": ["x"]})
     assert rules(deltas) == ["unknown-frame", "unknown-frame", "malformed-field"]
+
+
+def answer(number: int, *, id: str, done: bool) -> list[Any]:
+    """The frames of an answer with a role, a text, a call and a reason to stop."""
+    call = {"index": 0, "id": f"call_{number}", "function": {"name": "f", "arguments": "{}"}}
+    frames: list[Any] = [
+        chunk({"role": "assistant", "content": ""}, id=id),
+        chunk({"content": f"text {number}"}, id=id),
+        chunk({"tool_calls": [call]}, id=id),
+        chunk(finish="tool_calls", id=id),
+    ]
+    return [*frames, "[DONE]"] if done else frames
+
+
+def outline(deltas: list[Any]) -> list[Any]:
+    """Where messages begin and end, and what stands in them."""
+    shown: list[Any] = []
+    for delta in deltas:
+        if isinstance(delta, MessageStarted):
+            shown.append(("start", delta.message_id))
+        elif isinstance(delta, TextChunk):
+            shown.append(delta.text)
+        elif isinstance(delta, ToolCallChunk):
+            shown.append(delta.id)
+        elif isinstance(delta, MessageClosed):
+            shown.append("closed")
+    return shown
+
+
+def test_every_answer_of_a_dump_is_a_message_of_its_own() -> None:
+    deltas = decode_frames(
+        CHAT, *[frame for number in range(4) for frame in answer(number, id=f"c{number}", done=True)]
+    )
+    assert outline(deltas) == [
+        part for n in range(4) for part in (("start", f"c{n}"), f"text {n}", f"call_{n}", "closed")
+    ]
+
+
+def test_answers_without_terminators_are_told_apart_by_their_ids() -> None:
+    frames = [frame for number in range(3) for frame in answer(number, id=f"c{number}", done=False)]
+    deltas = decode_events(CHAT, [*(frame(CHAT, each) for each in frames), end(CHAT)])
+    assert outline(deltas) == [
+        part for n in range(3) for part in (("start", f"c{n}"), f"text {n}", f"call_{n}", "closed")
+    ]
+    assert len(of(RunEnded, deltas)) == 1
+
+
+def test_whole_answers_in_one_dump_are_messages_of_their_own() -> None:
+    whole = [
+        {"id": f"c{n}", "object": "chat.completion", "choices": [{"index": 0, "message": {"content": text}}]}
+        for n, text in enumerate(("a", "", "b"))
+    ]
+    assert outline(decode_frames(CHAT, *whole)) == [
+        ("start", "c0"),
+        "a",
+        "closed",
+        ("start", "c1"),
+        "closed",
+        ("start", "c2"),
+        "b",
+        "closed",
+    ]
+
+
+def test_an_answer_after_an_error_and_its_terminator_is_a_new_message() -> None:
+    frames = [{"error": {"message": "busy"}}, "[DONE]", *answer(1, id="c1", done=True), *answer(2, id="c2", done=True)]
+    deltas = decode_frames(CHAT, *frames)
+    assert outline(deltas) == [
+        ("start", "c1"),
+        "text 1",
+        "call_1",
+        "closed",
+        ("start", "c2"),
+        "text 2",
+        "call_2",
+        "closed",
+    ]
+    assert [ended.status for ended in of(RunEnded, deltas)] == ["error", "ok", "ok"]
+
+
+def test_a_gateway_that_asks_again_after_a_failure_begins_a_new_message() -> None:
+    frames = [chunk({"content": "a"}), {"error": {"message": "busy"}}, chunk({"content": "b"}, id="c2")]
+    assert outline(decode_frames(CHAT, *frames)) == [("start", "c1"), "a", "closed", ("start", "c2"), "b"]
+
+
+def test_content_after_the_terminator_of_an_exchange_is_cut_off_where_it_has_no_end() -> None:
+    frames = [chunk({"content": "a"}, finish="stop"), "[DONE]", chunk({"content": "b"})]
+    deltas = decode_events(CHAT, [*(frame(CHAT, each) for each in frames), end(CHAT)])
+    assert outline(deltas) == [("start", "c1"), "a", "closed", ("start", "c1"), "b"]
+    assert [ended.terminated for ended in of(RunEnded, deltas)] == [True, False]
+
+
+@pytest.mark.parametrize(
+    "late",
+    [
+        chunk(finish="stop", id="c2"),
+        chunk({"role": "assistant", "content": ""}, id="c2"),
+        chunk({"content": None, "tool_calls": []}, id="c2"),
+        {"id": "c2", "object": "chat.completion.chunk", "choices": [], "usage": {"prompt_tokens": 1}},
+    ],
+)
+@pytest.mark.parametrize("done", [True, False])
+def test_what_follows_an_answer_without_content_begins_no_message(late: Any, done: bool) -> None:
+    frames = [chunk({"content": "a"}), chunk(finish="stop"), *(["[DONE]"] if done else []), late, "[DONE]"]
+    assert outline(decode_frames(CHAT, *frames)) == [("start", "c1"), "a", "closed"]
+
+
+def test_content_after_a_reason_to_stop_belongs_to_its_message_where_no_id_says_otherwise() -> None:
+    same = [chunk({"content": "a"}, finish="stop"), chunk({"content": "b"})]
+    assert outline(decode_frames(CHAT, *same)) == [("start", "c1"), "a", "b"]
+    varying = [chunk({"content": "a"}), chunk(id="c2", finish="stop"), chunk({"content": "b"}, id="c3")]
+    assert outline(decode_frames(CHAT, *varying)) == [("start", "c1"), "a", "b"]
+
+
+def test_a_choice_that_goes_on_keeps_the_answer_open() -> None:
+    frames = [chunk({"content": "a"}), chunk({"content": "b"}, index=1), chunk(finish="stop")]
+    assert of(MessageClosed, decode_frames(CHAT, *frames, chunk({"content": "c"}, index=1, id="c2"))) == []
+
+
+@pytest.mark.parametrize("missing", ["null", "None", ""])
+def test_a_reason_that_is_written_as_missing_finishes_nothing(missing: str) -> None:
+    deltas = decode_events(CHAT, [frame(CHAT, chunk({"content": "a"}, finish=missing)), end(CHAT)])
+    assert of(MessageFinished, deltas) == []
+    assert of(RunEnded, deltas)[0].terminated is False
+
+
+def test_a_failure_in_the_frame_that_begins_an_answer_is_that_answers() -> None:
+    frames = [*answer(1, id="c1", done=True), chunk({"content": "b"}, id="c2", error={"message": "busy"}), "[DONE]"]
+    deltas = decode_frames(CHAT, *frames)
+    assert outline(deltas) == [("start", "c1"), "text 1", "call_1", "closed", ("start", "c2"), "b"]
+    assert [ended.status for ended in of(RunEnded, deltas)] == ["ok", "error"]

@@ -148,3 +148,21 @@ def test_an_addition_to_a_tool_call_is_kept() -> None:
 @pytest.mark.parametrize("delta", [{"tool_calls": ["x"]}, {"function_call": 3}, {"content": 3}])
 def test_a_field_of_another_type_is_a_finding(delta: dict[str, Any]) -> None:
     assert [finding.rule for finding in of(Finding, read(delta))] == ["malformed-field"]
+
+
+def whole(*calls: dict[str, Any]) -> list[Any]:
+    target = Target("r", 0, Choice(), [])
+    read_delta(target, {"role": "assistant", "content": None, "tool_calls": list(calls)}, whole=True)
+    return [(call.index, call.id) for call in of(ToolCallChunk, target.out)]
+
+
+def test_the_calls_of_a_whole_message_without_ids_are_told_apart_by_their_places() -> None:
+    function = {"function": {"name": "f", "arguments": ""}}
+    assert whole(function, {**function, "id": ""}, {**function, "id": "a"}) == [(0, None), (1, ""), (2, "a")]
+    assert whole({**function, "index": 7}, function) == [(7, None), (1, None)]
+    assert whole({**function, "id": "a"}, {**function, "id": "b"}) == [(None, "a"), (None, "b")]
+
+
+def test_the_calls_of_a_chunk_get_no_places() -> None:
+    function = {"function": {"name": "f", "arguments": ""}}
+    assert [call.index for call in of(ToolCallChunk, read({"tool_calls": [function, function]}))] == [None, None]

@@ -21,8 +21,8 @@ from tests.streams import events_of
 
 pytestmark = needs_corpus
 
-FINISHES = re.compile(rb'"(finish_reason|stop_reason)":\s*"')
-"""How a frame of either provider says that its message is finished."""
+FINISHES = re.compile(rb'"(finish_reason|stop_reason)":\s*"|^(?:data: )?\[DONE\]', re.MULTILINE)
+"""How a frame of either provider says that its message is finished: a reason to stop, or at least a terminator."""
 PROPER = {"stop", "tool_calls", "end_turn", "tool_use"}
 
 
@@ -69,11 +69,15 @@ def test_calls_of_a_finished_message_are_complete_or_empty(row: dict[str, Any], 
         assert state == ("complete" if args else "empty"), id
 
 
-def test_calls_of_a_message_that_never_finished_are_not_complete(log: Ledger) -> None:
-    never = [row["stream"] for row in expected() if row["end"] in (None, "length", "max_tokens")]
-    assert never
-    for stream in never:
-        assert {state for *_, state in calls(log, stream)} <= {"open", "truncated"}, stream
+def test_calls_of_a_message_without_a_reason_to_stop_are_told_apart_by_its_terminator(log: Ledger) -> None:
+    endless = [row["stream"] for row in expected() if row["end"] is None]
+    assert endless
+    for stream in endless:
+        states = {state for *_, state in calls(log, stream)}
+        ended = any(event.body == b"[DONE]" for event in log.events(stream))
+        assert states <= ({"complete", "empty"} if ended else {"open", "truncated"}), stream
+        _, found = log.sql("SELECT rule FROM findings WHERE stream = ?", (stream,))
+        assert (("missing-finish-reason",) in list(found)) is ended
 
 
 def finish_of(events: list[Event]) -> int:
