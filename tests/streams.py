@@ -72,9 +72,8 @@ class Folding:
         """The state as it is printed."""
         fold = self._projector.fold
         assert fold.pairings is not None
-        shown = [message for found in fold.state.messages.values() for message in found if message.first_seq]
         state = {
-            "messages": in_order([*self._closed.messages, *map(render.message, shown)]),
+            "messages": in_order([*self._closed.messages, *map(render.message, fold.state.messages.shown)]),
             "tool_messages": self._closed.tool_messages,
             "pairings": pairing_rows(fold.pairings),
         }

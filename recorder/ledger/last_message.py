@@ -51,11 +51,11 @@ def last_message(store: Store, head: StreamHead, at: int, gather: str) -> State 
 
 def _newest(store: Store, head: StreamHead, projector: Projector, closed: ClosedParts) -> dict[str, Any] | None:
     """The message opened last: open still, closed since the snapshot, or closed before it."""
-    ref = projector.fold.state.newest
-    for found in projector.fold.state.messages.values():
-        for message in found:
-            if message.ref == ref and message.first_seq:
-                return render.message(message)
+    messages = projector.fold.state.messages
+    ref = messages.newest
+    for message in messages.shown:
+        if message.ref == ref:
+            return render.message(message)
     for shown in closed.messages:
         if shown["message_ref"] == ref:
             return shown

@@ -117,8 +117,7 @@ class Ledger:
 
     def _state(self, head: StreamHead, at: int, gather: Gathering, projector: Projector, closed: ClosedParts) -> State:
         fold = projector.fold
-        open_messages = [message for found in fold.state.messages.values() for message in found if message.first_seq]
-        messages = closed.messages + [render.message(message) for message in open_messages]
+        messages = closed.messages + [render.message(message) for message in fold.state.messages.shown]
         return State(
             stream=head.name,
             at=at,

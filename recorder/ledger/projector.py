@@ -85,8 +85,7 @@ class RowProjector:
         fold.observer = Silent()
         self.advance(events)
         fold.observer = self._rows
-        messages = (message for found in fold.state.messages.values() for message in found)
-        self._rows.assume_written({message.ref for message in messages})
+        self._rows.assume_written({message.ref for message in fold.state.messages.shown})
 
     def take_rows(self) -> tuple[Mapping[str, Sequence[Mapping[str, Any]]], list[str]]:
         """Rows by table since the last call, and the refs of messages whose pieces are no longer needed."""

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from recorder.deltas import ToolCallChunk
+from recorder.deltas import Severity, ToolCallChunk
 from recorder.projections.rope import Rope
 
 
@@ -49,7 +49,7 @@ class GatherStep(Struct):
     """The arguments' text that it appended."""
     cleared: tuple[int, int] | None = None
     """Event and ordinal of an earlier chunk whose arguments turned out to be a placeholder and no longer count."""
-    findings: list[tuple[str, str, str]] = []
+    findings: list[tuple[str, Severity, str]] = []
     """Rule, severity and detail of what an audit wants to know."""
 
 

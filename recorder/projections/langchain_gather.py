@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from recorder.deltas import ToolCallChunk
+from recorder.deltas import Severity, ToolCallChunk
 from recorder.dialects.langchain_chunk import chunk_tool_call_chunks
 from recorder.projections.gather import Entry, GatherStep
 from recorder.projections.langchain_validation import valid_index, valid_text
@@ -114,7 +114,7 @@ class LangChainGather(Struct, tag="langchain"):
                 entry.args = entry.args if entry.args is not None else Rope()
                 entry.args.append(args)
         entry.touch(seq)
-        findings = [(REFUSED, "error", fault) for fault in faults]
+        findings: list[tuple[str, Severity, str]] = [(REFUSED, "error", fault) for fault in faults]
         return GatherStep(entry=entry, opened=opened, name=name, args=args, findings=findings)
 
     def _open(self, entry: Entry) -> None:

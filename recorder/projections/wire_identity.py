@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from recorder.deltas import ToolCallChunk
+from recorder.deltas import Severity, ToolCallChunk
 from recorder.projections.gather import Entry
 from recorder.projections.json_extent import JsonExtent, is_whole, same_json
 
-Findings = list[tuple[str, str, str]]
+Findings = list[tuple[str, Severity, str]]
 """Rule, severity, detail."""
 
 

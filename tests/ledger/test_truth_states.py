@@ -93,7 +93,7 @@ def test_a_stream_cut_before_its_finish_has_no_complete_call(part: int) -> None:
         projector = Projector()
         for event in events[: finish_of(events) - 1]:
             projector.advance([event])
-            for message in (each for found in projector.fold.state.messages.values() for each in found):
+            for message in projector.fold.state.messages.shown:
                 states = {message.state_of(entry) for entry in message.gather.entries}
                 assert states <= {"open", "truncated"}, (row["stream"], event.seq)
                 seen += len(states)

@@ -1,0 +1,247 @@
+"""The part of the fold that is about messages: which message a delta belongs to, and how it grows, ends and closes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from msgspec import Struct, field
+
+from recorder.deltas import (
+    BlockItem,
+    BlockStarted,
+    MessageChunk,
+    MessageClosed,
+    MessageFinished,
+    MessageStarted,
+    Restatement,
+    TextChunk,
+    ToolCallChunk,
+    Usage,
+)
+from recorder.projections.gather import GatherStep
+from recorder.projections.langchain_gather import LangChainGather, tool_calls_of
+from recorder.projections.messages import Message, text_of_content
+from recorder.projections.pairing import Pairings
+from recorder.projections.restatement import calls_differ, chunk_of_restatement, chunks_of_restatement
+from recorder.projections.telling import Telling
+from recorder.projections.wire_gather import WireGather
+
+Gathering = Literal["default", "wire", "langchain"]
+"""Which reading gathers the calls; `default` is `wire` for the wire and `langchain` for LangChain's events."""
+
+
+class OpenMessages(Struct):
+    """The messages that are open: what a snapshot keeps of them."""
+
+    by_run: dict[str, list[Message]] = field(default_factory=dict)
+    """The open messages of each run, one per choice."""
+    newest: str = ""
+    """The ref of the message opened last, be it closed by now; empty before the first."""
+
+    @property
+    def shown(self) -> list[Message]:
+        """Those of which content has come."""
+        return [message for found in self.by_run.values() for message in found if message.first_seq]
+
+    def of_run(self, run_id: str) -> list[Message]:
+        return self.by_run.get(run_id, [])
+
+    def find(self, run_id: str, choice: int) -> Message | None:
+        return next((message for message in self.of_run(run_id) if message.choice == choice), None)
+
+
+class MessageFold:
+    """Applies what an event says of messages to those that are open."""
+
+    def __init__(
+        self, messages: OpenMessages, pairings: Pairings | None, gathering: Gathering, telling: Telling
+    ) -> None:
+        self.messages = messages
+        self._pairings = pairings
+        self._gathering = gathering
+        self._telling = telling
+        self.steps: dict[type[Any], Callable[[Any], None]] = {
+            MessageStarted: self._start,
+            BlockStarted: self._block,
+            BlockItem: self._block,
+            TextChunk: self._text,
+            Restatement: self._restate,
+            MessageFinished: self._finish,
+            MessageClosed: self._close_properly,
+            Usage: self._count,
+        }
+        """What is done for each kind of delta; chunks go to `chunk` and `gather` with those of the same message."""
+
+    def chunk(self, delta: MessageChunk, calls: list[ToolCallChunk]) -> None:
+        """Adds an AIMessageChunk and its tool call chunks."""
+        message = self._shown(delta.run_id, 0)
+        refused = len(message.merged.refused) if message.merged is not None else 0
+        first = self._telling.peek("chunk")
+        self._gathered(message, message.add_chunk(self._telling.seq, delta, calls, first))
+        for reason in message.merged.refused[refused:] if message.merged is not None else ():
+            self._telling.found(delta.run_id, "langchain-refuses-chunk", "error", reason)
+        if text := text_of_content(delta.content):
+            self._tell_text(message, text)
+
+    def gather(self, chunks: list[ToolCallChunk]) -> None:
+        """Adds the tool call chunks that one event has for one message."""
+        message = self._shown(chunks[0].run_id, chunks[0].choice)
+        self._gathered(message, message.add_calls(self._telling.seq, chunks, self._telling.peek("chunk")))
+
+    def cut_off(self, run_id: str) -> None:
+        """An error was reported: what was not finished by now is cut off, though more may come."""
+        for message in self.messages.of_run(run_id):
+            if message.first_seq and not message.finished:
+                message.cut_off = True
+                self._telling.observer.message_finished(self._telling.seq, message)
+
+    def close(self, run_id: str, *, cut_off: bool) -> None:
+        """Nothing more will come for the run's messages; `cut_off`: it did not end properly."""
+        for message in self.messages.by_run.pop(run_id, ()):
+            if not message.first_seq:
+                continue
+            message.last_seq = self._telling.seq
+            if message.layer == "wire" and not (message.finished or message.cut_off or cut_off):
+                # Some servers never give one; a gateway whose own source broke off does not either.
+                detail = f"message {message.id!r} ended without a reason to stop"
+                self._telling.found(run_id, "missing-finish-reason", "warning", detail)
+            message.close(cut_off=cut_off)
+            self._calls_final(message)
+            self._telling.observer.message_closed(self._telling.seq, message)
+
+    # One step a delta
+
+    def _start(self, delta: MessageStarted) -> None:
+        message = self.messages.find(delta.run_id, delta.choice)
+        if message is not None and delta.restart:
+            self._supersede(message)
+            message = None
+        if message is None:
+            message = self._open(delta.run_id, delta.choice)
+        message.head(delta)
+        if self._telling.layer == "wire":
+            self._show(message)
+        if message.first_seq:
+            self._touch(message)
+
+    def _text(self, delta: TextChunk) -> None:
+        message = self._shown(delta.run_id, delta.choice)
+        grew = message.add_text(delta)
+        self._tell_block(message, delta, delta.field, delta.text)
+        if grew:
+            self._tell_text(message, delta.text)
+
+    def _block(self, delta: BlockStarted | BlockItem) -> None:
+        message = self._shown(delta.run_id, delta.choice)
+        added = message.add_block(delta)
+        self._tell_block(message, delta, delta.field if isinstance(delta, BlockItem) else "type", None)
+        if added:
+            self._tell_text(message, added)
+
+    def _restate(self, delta: Restatement) -> None:
+        message = self.messages.find(delta.run_id, 0)
+        if message is None or not message.first_seq:
+            self.chunk(chunk_of_restatement(delta), chunks_of_restatement(delta))
+            return
+        if not message.gather.entries and (chunks := chunks_of_restatement(delta)):
+            self.gather(chunks)
+        built, _ = tool_calls_of(message.gather.entries)
+        if difference := calls_differ(built, delta.calls):
+            self._telling.found(delta.run_id, "restatement-differs", "warning", difference)
+
+    def _finish(self, delta: MessageFinished) -> None:
+        if self.messages.find(delta.run_id, delta.choice) is not None:
+            message = self._shown(delta.run_id, delta.choice)
+            message.finish(delta)
+            self._calls_final(message)
+
+    def _close_properly(self, delta: MessageClosed) -> None:
+        self.close(delta.run_id, cut_off=False)
+
+    def _count(self, delta: Usage) -> None:
+        messages = self.messages.of_run(delta.run_id)
+        # What is counted for all choices together is told once, or sums over messages would count it again.
+        first = min((message.choice for message in messages), default=0)
+        for message in messages:
+            if message.choice == (first if delta.choice is None else delta.choice):
+                message.count(delta)
+                if message.first_seq:
+                    self._touch(message)
+
+    # One message
+
+    def _open(self, run_id: str, choice: int) -> Message:
+        layer = self._telling.layer
+        wire = self._gathering == "wire" or (self._gathering == "default" and layer == "wire")
+        gather = WireGather() if wire else LangChainGather()
+        message = Message(ref="", layer=layer, run_id=run_id, choice=choice, gather=gather)
+        self.messages.by_run.setdefault(run_id, []).append(message)
+        return message
+
+    def _shown(self, run_id: str, choice: int) -> Message:
+        """The message that content belongs to, opened where there is none."""
+        message = self.messages.find(run_id, choice) or self._open(run_id, choice)
+        self._show(message)
+        self._touch(message)
+        return message
+
+    def _show(self, message: Message) -> None:
+        if not message.first_seq:
+            message.ref = f"{self._telling.seq}:{self._telling.take('message')}"
+            message.first_seq = self._telling.seq
+            # LangChain's first chunk is the one that opens the message, whether or not calls are in it.
+            message.gather.add(self._telling.seq, [])
+            self.messages.newest = message.ref
+
+    def _touch(self, message: Message) -> None:
+        message.last_seq = self._telling.seq
+        self._telling.observer.message_changed(self._telling.seq, message)
+
+    def _gathered(self, message: Message, steps: list[GatherStep]) -> None:
+        """Tells what the chunks did, pairs the calls that they opened or named."""
+        first = self._telling.take("chunk", len(steps))
+        seq, observer = self._telling.seq, self._telling.observer
+        for ordinal, step in enumerate(steps, first):
+            entry = step.entry
+            observer.chunk_gathered(seq, ordinal, message, step)
+            if self._pairings is not None:
+                pairing = self._pairings.call(entry.ref, entry.id, entry.name, seq, entry.executor)
+                observer.pairing_changed(seq, pairing)
+            for rule, severity, detail in step.findings:
+                self._telling.found(message.run_id, rule, severity, detail, entry.id)
+        if message.finished and steps:
+            self._calls_final(message)
+
+    def _calls_final(self, message: Message) -> None:
+        """The message's end was said: its calls have the arguments that they will have."""
+        self._telling.observer.message_finished(self._telling.seq, message)
+        if self._pairings is not None:
+            for entry in message.gather.entries:
+                if message.state_of(entry) in ("complete", "empty"):
+                    raw = entry.args.text if entry.args is not None else None
+                    self._pairings.call_finished(entry.ref, raw)
+
+    def _supersede(self, message: Message) -> None:
+        self.messages.by_run[message.run_id].remove(message)
+        if not message.first_seq:
+            return
+        seq, observer = self._telling.seq, self._telling.observer
+        message.superseded = message.cut_off = True
+        message.finished = False
+        message.close()
+        observer.message_finished(seq, message)
+        for entry in message.gather.entries:
+            pairing = self._pairings.call_superseded(entry.ref) if self._pairings is not None else None
+            if pairing is not None:
+                observer.pairing_changed(seq, pairing)
+        observer.message_closed(seq, message)
+        self._telling.found(message.run_id, "message-restarted", "warning", f"message {message.id!r} was started over")
+
+    def _tell_text(self, message: Message, text: str) -> None:
+        self._telling.observer.text_added(self._telling.seq, self._telling.take("text"), message, text)
+
+    def _tell_block(
+        self, message: Message, delta: TextChunk | BlockStarted | BlockItem, name: str, text: str | None
+    ) -> None:
+        self._telling.observer.block_changed(self._telling.seq, message, str(delta.block), name, text)
