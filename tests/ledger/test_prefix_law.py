@@ -9,6 +9,7 @@ import pytest
 from recorder.dialects import base
 from recorder.errors import NotAStream
 from recorder.events import Event
+from recorder.ledger.projector import RowProjector
 from tests.corpus import CORPUS, needs_corpus
 from tests.streams import CASSETTES, Folding, events_of, state_of
 
@@ -85,3 +86,13 @@ def test_a_call_stopped_at_length_is_truncated_even_where_its_text_is_whole() ->
     states = [state_of(events, n)["messages"][0]["calls"][0]["state"] for n in (1, 2, 3)]
     assert states == ["open", "truncated", "truncated"]
     assert events[-1].kind == base.DONE
+
+
+def test_events_caught_up_with_give_no_rows() -> None:
+    events = events_of(CASSETTES / "weather.sse")
+    projector = RowProjector()
+    projector.catch_up(events[:10])
+    assert projector.take_rows() == ({}, [])
+    projector.advance(events[10:12])
+    rows, _ = projector.take_rows()
+    assert {row["seq"] for row in rows["tool_call_chunks"]} == {11, 12}
