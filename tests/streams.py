@@ -52,6 +52,7 @@ class Folding:
         pairings = snapshots.pack(base._projector.fold.pairings)
         self._closed.messages += base._closed.messages
         self._closed.tool_messages += base._closed.tool_messages
+        self._closed.findings += base._closed.findings
         self._projector = Projector(
             open_state=snapshots.unpack(open_state, snapshots.OpenState),
             pairings=snapshots.unpack(pairings, Pairings),
@@ -76,6 +77,7 @@ class Folding:
             "messages": in_order([*self._closed.messages, *map(render.message, fold.state.messages.shown)]),
             "tool_messages": self._closed.tool_messages,
             "pairings": pairing_rows(fold.pairings),
+            "findings": self._closed.findings,
         }
         loaded: dict[str, Any] = json.loads(jsontext.encode(state))
         return loaded

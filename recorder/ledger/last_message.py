@@ -10,19 +10,22 @@ import msgspec
 from recorder.events import jsontext
 from recorder.ledger import snapshots
 from recorder.ledger.projector import VERSION, Projector
-from recorder.ledger.state import ClosedParts, State, closed_message, known_tool_message
+from recorder.ledger.state import ClosedParts, State, closed_message, known_finding, known_tool_message
 from recorder.projections import render
 from recorder.store import Store, StreamHead
 
 
 def narrowed(found: State) -> State:
-    """A whole state with its last message only, and what pairs with that message's calls."""
+    """A whole state with its last message only, what pairs with that message's calls, and what was found in it."""
     messages = found.messages[-1:]
     refs = {call["call_ref"] for message in messages for call in message["calls"]}
     pairings = [row for row in found.pairings if row["call_ref"] in refs]
     answers = {(row["call_id"], row["answer_seq"]) for row in pairings}
     tool_messages = [row for row in found.tool_messages if (row["tool_call_id"], row["seq"]) in answers]
-    return msgspec.structs.replace(found, messages=messages, pairings=pairings, tool_messages=tool_messages)
+    findings = [row for row in found.findings if any(_is_about(row, message) for message in messages)]
+    return msgspec.structs.replace(
+        found, messages=messages, pairings=pairings, tool_messages=tool_messages, findings=findings
+    )
 
 
 def last_message(store: Store, head: StreamHead, at: int, gather: str) -> State | None:
@@ -46,7 +49,21 @@ def last_message(store: Store, head: StreamHead, at: int, gather: str) -> State 
         messages=[message] if message is not None else [],
         tool_messages=list(_answers(store, head, pairings)),
         pairings=pairings,
+        findings=list(_findings(store, head, at, message)) if message is not None else [],
     )
+
+
+def _is_about(finding: dict[str, Any], message: dict[str, Any]) -> bool:
+    """Whether a finding came while the message was open, in its run."""
+    same_run = finding["run_id"] == jsontext.cleaned(message["run_id"])
+    return bool(same_run and message["first_seq"] <= finding["seq"] <= message["last_seq"])
+
+
+def _findings(store: Store, head: StreamHead, at: int, message: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    until = min(at, message["last_seq"])
+    for row in store.rows(head, "findings", since=message["first_seq"], until=until):
+        if _is_about(shown := known_finding(row), message):
+            yield shown
 
 
 def _newest(store: Store, head: StreamHead, projector: Projector, closed: ClosedParts) -> dict[str, Any] | None:

@@ -12,7 +12,15 @@ from recorder.ledger import snapshots
 from recorder.ledger.last_message import last_message as last_message_of
 from recorder.ledger.last_message import narrowed
 from recorder.ledger.projector import VERSION, Projector
-from recorder.ledger.state import ClosedParts, State, closed_message, in_order, known_tool_message, pairing_rows
+from recorder.ledger.state import (
+    ClosedParts,
+    State,
+    closed_message,
+    in_order,
+    known_finding,
+    known_tool_message,
+    pairing_rows,
+)
 from recorder.ledger.writer import StreamWriter, rebuild
 from recorder.projections import render
 from recorder.projections.fold import Gathering
@@ -110,6 +118,7 @@ class Ledger:
         closed = ClosedParts()
         until = base.open_state.fold.at
         closed.messages = [closed_message(row) for row in self.store.rows(head, "message_states", until=until)]
+        closed.findings = [known_finding(row) for row in self.store.rows(head, "findings", until=until)]
         closed.tool_messages = [known_tool_message(row) for row in self.store.rows(head, "tool_messages", until=until)]
         projector = Projector(open_state=base.open_state, pairings=base.pairings, observer=closed)
         projector.advance(self.store.events(head, until + 1, at))
@@ -126,6 +135,7 @@ class Ledger:
             messages=in_order(messages),
             tool_messages=closed.tool_messages,
             pairings=pairing_rows(fold.pairings) if fold.pairings is not None else [],
+            findings=closed.findings,
         )
 
     def _reading(self, head: StreamHead) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from recorder.deltas import HistoryAnswer
+from recorder.deltas import Finding, HistoryAnswer
 from recorder.events import jsontext
 from recorder.projections import render
 from recorder.projections.messages import Message
@@ -18,7 +18,7 @@ from recorder.projections.pairing import Pairings, row_of
 class State(Struct, frozen=True):
     """What had been gathered after event `at` of `of`, as plain values.
 
-    `messages`, `tool_messages` and `pairings` have the shapes that `rec replay STREAM --at N --json` prints.
+    Its parts have the shapes that `rec replay STREAM --at N --json` prints.
     """
 
     stream: str
@@ -28,6 +28,7 @@ class State(Struct, frozen=True):
     messages: list[dict[str, Any]]
     tool_messages: list[dict[str, Any]]
     pairings: list[dict[str, Any]]
+    findings: list[dict[str, Any]]
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object of the contract."""
@@ -45,6 +46,7 @@ class ClosedParts(Silent):
     def __init__(self) -> None:
         self.messages: list[dict[str, Any]] = []
         self.tool_messages: list[dict[str, Any]] = []
+        self.findings: list[dict[str, Any]] = []
 
     def message_closed(self, seq: int, message: Message) -> None:
         self.messages.append(render.message(message))
@@ -54,11 +56,19 @@ class ClosedParts(Silent):
     ) -> None:
         self.tool_messages.append(render.tool_message(seq, answer, source, run_id, executor))
 
+    def found(self, seq: int, ordinal: int, finding: Finding) -> None:
+        self.findings.append(render.finding(seq, finding))
+
 
 def closed_message(row: Mapping[str, Any]) -> dict[str, Any]:
     """A closed message as the read model keeps it."""
     message: dict[str, Any] = jsontext.decode(row["body"])
     return message
+
+
+def known_finding(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A finding of the read model, as the state shows it."""
+    return {name: row[name] for name in ("seq", "rule", "severity", "detail", "run_id", "call_id")}
 
 
 def known_tool_message(row: Mapping[str, Any]) -> dict[str, Any]:

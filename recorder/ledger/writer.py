@@ -16,7 +16,10 @@ BATCH = 500
 
 
 class StreamWriter:
-    """Appends to one stream, which its first append makes where there is none of that name."""
+    """Appends to one stream, which its first append makes where there is none of that name.
+
+    Once it has seen the stream it stays with it, whatever name that is given meanwhile.
+    """
 
     def __init__(
         self, store: Store, stream: str, *, head: StreamHead | None, parent: str | None, parent_seq: int | None
@@ -45,20 +48,21 @@ class StreamWriter:
     def append(self, events: Sequence[NewEvent], *, expected: int | None = None) -> Receipt:
         """Stores events after `expected` (None: whatever is last); the same ids and bodies again are no new events.
 
-        Raises `Conflict`, `IdentityClash`, `DatabaseUnusable`; then nothing was stored.
+        Raises `Conflict`, `IdentityClash`, `UnknownStream`, `DatabaseUnusable`; then nothing was stored.
         """
+        before = self.head
         try:
             with self._store.transaction() as transaction:
                 return self.append_in(transaction, events, expected=expected)
         except BaseException:
-            self._projector = None
+            self.head, self._projector = before, None
             raise
 
     def append_in(
         self, transaction: Transaction, events: Sequence[NewEvent], *, expected: int | None = None
     ) -> Receipt:
         """As `append`, inside a transaction of the caller's, who must drop this writer if that fails."""
-        head = transaction.head(self.stream)
+        head = self._current(transaction)
         if head is None:
             head = transaction.create_stream(
                 self.stream, uuid=self.uuid, parent=self._parent, parent_seq=self._parent_seq
@@ -66,8 +70,16 @@ class StreamWriter:
         receipt = transaction.append(head, events, expected)
         if receipt.events:
             self._project(transaction, head, receipt.events)
-        self.head = transaction.head(self.stream)
+        self.head = transaction.current(head)
         return receipt
+
+    def _current(self, transaction: Transaction) -> StreamHead | None:
+        if self.head is None:
+            return transaction.head(self.stream)
+        found = transaction.current(self.head)
+        if found is None:
+            raise UnknownStream(f"stream {self.head.name!r} is not in this database any more")
+        return found
 
     def _project(self, transaction: Transaction, head: StreamHead, events: list[Event]) -> None:
         """Brings the read model up. Where a projection fails the stream is marked stale; the events are stored.
@@ -81,7 +93,7 @@ class StreamWriter:
             with transaction.nested():
                 if head.last_seq and head.projection != VERSION:
                     self._projector = None
-                    rebuild(transaction, transaction.head(self.stream) or head)
+                    rebuild(transaction, transaction.current(head) or head)
                     return
                 projector = self._resumed(transaction, head)
                 projector.advance(events)

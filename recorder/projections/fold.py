@@ -31,6 +31,9 @@ from recorder.projections.timeline import Timeline
 
 __all__ = ["Fold", "FoldState", "Gathering"]
 
+UNREADABLE = frozenset({"not-json", "partial-frame"})
+"""Findings that say: this frame's content is lost to whoever reads the message."""
+
 
 class FoldState(Struct):
     """All that is open after the event `at`: what a snapshot keeps, with the pairings beside it."""
@@ -64,7 +67,7 @@ class Fold:
             ToolFailed: self._tool_failed,
             History: self._history,
             Failure: self._failure,
-            Finding: self._telling.tell,
+            Finding: self._finding,
         }
 
     @property
@@ -110,6 +113,11 @@ class Fold:
             self._telling.observer.run_changed(self._telling.seq, run)
         self._messages.cut_off(delta.run_id)
         self._telling.found(delta.run_id, "failure", "error", delta.error)
+
+    def _finding(self, delta: Finding) -> None:
+        if delta.rule in UNREADABLE:
+            self._messages.gap(delta.run_id)
+        self._telling.tell(delta)
 
     # Tools
 

@@ -89,6 +89,11 @@ class MessageFold:
         message = self._shown(chunks[0].run_id, chunks[0].choice)
         self._gathered(message, message.add_calls(self._telling.seq, chunks, self._telling.peek("chunk")))
 
+    def gap(self, run_id: str) -> None:
+        """A frame could not be read. Without a run it may have been any open message's."""
+        for message in self.messages.of_run(run_id) or (self.messages.shown if self._telling.layer != "wire" else ()):
+            message.gaps.append(self._telling.seq)
+
     def cut_off(self, run_id: str) -> None:
         """An error was reported: what was not finished by now is cut off, though more may come."""
         for message in self.messages.of_run(run_id):

@@ -57,6 +57,8 @@ class Message(Struct):
     merged: MergedMessage | None = None
     """What LangChain streams as chunks; then `blocks` holds nothing."""
     counts: dict[str, Any] = field(default_factory=dict)
+    gaps: list[int] = field(default_factory=list)
+    """Events among the message's that could not be read: pieces of it may be lost."""
 
     def head(self, delta: MessageStarted) -> None:
         """More of the message's head became known; what is known stays."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from recorder.deltas import HistoryAnswer
+from recorder.deltas import Finding, HistoryAnswer
 from recorder.events import jsontext
 from recorder.projections import blocks as wire_blocks
 from recorder.projections.gather import Entry
@@ -59,10 +59,13 @@ def message(message: Message) -> dict[str, Any]:
 
 
 def call(message: Message, entry: Entry) -> dict[str, Any]:
-    """One call: raw arguments, the value they have so far (None where they have none), truth-state, provenance."""
+    """One call: raw arguments, the value they have so far (None where they have none), truth-state, provenance.
+
+    `gaps`, where there are any, are events between its first and its last that could not be read.
+    """
     raw = entry.args.text if entry.args is not None else ""
     value = parse_partial(raw) if raw else {}
-    shown = {
+    shown: dict[str, Any] = {
         "id": entry.id,
         "name": entry.name,
         "index": entry.index,
@@ -77,7 +80,21 @@ def call(message: Message, entry: Entry) -> dict[str, Any]:
     }
     if entry.legacy:
         shown["legacy"] = True
+    if gaps := [seq for seq in message.gaps if entry.first_seq < seq < entry.last_seq]:
+        shown["gaps"] = gaps
     return shown
+
+
+def finding(seq: int, found: Finding) -> dict[str, Any]:
+    """One finding, with the event that it is about."""
+    return {
+        "seq": seq,
+        "rule": found.rule,
+        "severity": found.severity,
+        "detail": jsontext.clean(found.detail),
+        "run_id": jsontext.cleaned(found.run_id),
+        "call_id": jsontext.cleaned(found.call_id),
+    }
 
 
 def tool_message(seq: int, answer: HistoryAnswer, source: str, run_id: str, executor: str) -> dict[str, Any]:

@@ -77,6 +77,11 @@ class Reads(ABC):
         with self._read() as connection:
             return self._backend.head_by_name(connection, jsontext.clean(name))
 
+    def current(self, head: StreamHead) -> StreamHead | None:
+        """The stream as it is now, under whatever name, or None."""
+        with self._read() as connection:
+            return self._backend.head_by_id(connection, head.stream_id)
+
     def latest(self) -> StreamHead | None:
         """The stream that was appended to last (an empty one counts from when it was made), or None."""
         streams = tables.streams.c
@@ -156,21 +161,31 @@ class Reads(ABC):
             return (row.seq, row.body) if row is not None else None
 
     def rows(
-        self, head: StreamHead, table: str, *, until: int | None = None, equal: Mapping[str, object] | None = None
+        self,
+        head: StreamHead,
+        table: str,
+        *,
+        since: int | None = None,
+        until: int | None = None,
+        equal: Mapping[str, object] | None = None,
     ) -> Iterator[dict[str, Any]]:
         """Rows of a read model's table as dicts, in the order of their events, read in batches.
 
-        `until`: only rows of events up to that one; `equal`: only rows with these values. Raises `ValueError` for a
-        table or column that there is not.
+        `since`, `until`: only rows of events from and up to these; `equal`: only rows with these values. Raises
+        `ValueError` for a table or column that there is not.
         """
         source = read_model_table(table)
         order = tables.order_of(source)
         columns = [column for column in source.c if column.name != "stream_id"]
         wanted = select(*columns).where(source.c.stream_id == head.stream_id).order_by(*order).limit(BATCH_ROWS)
-        if until is not None:
+        if (since, until) != (None, None):
             if source.info["clock"] is None:
                 raise ValueError(f"rows of {table} belong to no one event")
-            wanted = wanted.where(source.c[source.info["clock"]] <= until)
+            clock = source.c[source.info["clock"]]
+            if since is not None:
+                wanted = wanted.where(clock >= since)
+            if until is not None:
+                wanted = wanted.where(clock <= until)
         for name, value in (equal or {}).items():
             if name not in source.c:
                 raise ValueError(f"{table} has no column {name}")

@@ -40,7 +40,7 @@ def test_two_states_that_differ(recorded: Rec) -> None:
     done = recorded("diff", "weather@8", "weather@9", "--patch")
     assert done.code == 1
     one, other = (recorded("replay", f"weather@{n}", "--json").json for n in (8, 9))
-    assert jsonpatch.apply_patch(one, done.json) == other
+    assert jsonpatch.apply_patch(one, done.json) == other | {"at": 8}
     assert recorded("diff", "weather@8", "weather@9", "--json").stdout == done.stdout
     human = recorded("diff", "weather@2", "weather@3")
     assert human.code == 1
@@ -52,10 +52,24 @@ def test_two_states_that_are_the_same(recorded: Rec, rec: Rec) -> None:
     assert recorded("diff", "weather", "weather@end").fine().out == ""
     rec("capture", CASSETTES / "weather.sse").fine()
     rec("capture", "--name", "again", CASSETTES / "weather.sse").fine()
-    done = rec("diff", "weather", "again")
+    assert rec("diff", "weather", "again").fine().out == ""
+
+
+def test_two_runs_differ_in_what_they_did_and_not_in_their_ids(rec: Rec) -> None:
+    first = (CASSETTES / "weather.sse").read_bytes()
+    second = first.replace(b"call_rec0001", b"call_other01").replace(b"chatcmpl-rec0001", b"chatcmpl-other1")
+    third = second.replace(b"metric", b"imperial")
+    for name, data in (("monday", first), ("tuesday", b": a keep-alive\n\n" + second), ("wednesday", third)):
+        path = rec.database.parent / f"{name}.sse"
+        path.write_bytes(data)
+        rec("capture", path).fine()
+    assert rec("diff", "monday", "tuesday").fine().out == ""
+    done = rec("diff", "monday", "wednesday")
     assert done.code == 1
-    changed = {line.split()[1].rpartition("/")[2] for line in done.out.splitlines()}
-    assert changed == {"run_id"}
+    assert {line.split()[1] for line in done.out.splitlines()} == {
+        "/messages/0/calls/0/raw",
+        "/messages/0/calls/0/value/options/units",
+    }
 
 
 def test_what_cannot_be_compared_is_one_line(recorded: Rec) -> None:

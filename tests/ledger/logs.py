@@ -56,10 +56,10 @@ def append(ledger: Ledger, events: Sequence[NewEvent], *, batch: int | None = No
 
 
 def printed(ledger: Ledger, n: int | None = None, **narrowing: Any) -> dict[str, Any]:
-    """The state's three lists as they print."""
+    """The state's lists as they print."""
     state = ledger.state(NAME, n, **narrowing).to_dict()
     shown: dict[str, Any] = json.loads(
-        jsontext.encode({key: state[key] for key in ("messages", "tool_messages", "pairings")})
+        jsontext.encode({key: state[key] for key in ("messages", "tool_messages", "pairings", "findings")})
     )
     return shown
 

@@ -137,7 +137,7 @@ def test_the_two_readings_of_one_log(tmp_path: Path) -> None:
 def test_numbers_outside_the_stream_are_refused(tmp_path: Path) -> None:
     events = read(RECORDINGS[0])
     with log(tmp_path, events) as ledger:
-        assert printed(ledger, 0) == {"messages": [], "tool_messages": [], "pairings": []}
+        assert printed(ledger, 0) == {"messages": [], "tool_messages": [], "pairings": [], "findings": []}
         for n in (-1, len(events) + 1):
             with pytest.raises(OutOfRange, match=f"events 1 to {len(events)}"):
                 ledger.state(NAME, n)

@@ -31,7 +31,8 @@ def diff(
       rec diff weather@12 weather@20
       rec diff monday tuesday
 
-    With two states the exit code is 1 if they differ.
+    Two states of one stream are compared whole. Of two streams their messages, calls, answers, pairings and findings
+    are compared, without the ids and event numbers that every run has anew. The exit code is 1 if they differ.
     """
     reading = reading_of(gather)
     if patch and json:
@@ -68,11 +69,10 @@ def _event(ledger: Ledger, target: str, patch: bool, json: bool, reading: Readin
 def _states(ledger: Ledger, target: str, other: str, reading: Reading) -> list[dict[str, Any]]:
     from recorder import replay
 
-    states = []
-    for text in (target, other):
-        found = targets.resolve(ledger, text)
-        states.append(replay.compared(ledger.state(found.stream, found.last, gather=reading).to_dict()))
-    return replay.patch(*states)
+    left, right = (targets.resolve(ledger, text) for text in (target, other))
+    return replay.compared(
+        ledger.state(left.stream, left.last, gather=reading), ledger.state(right.stream, right.last, gather=reading)
+    )
 
 
 def _print(operations: list[dict[str, Any]], *, as_json: bool) -> None:

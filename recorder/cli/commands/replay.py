@@ -59,7 +59,7 @@ def replay(
 def _emit(ledger: Ledger, target: str, form: Form, reading: Reading) -> None:
     from recorder.replay import emit
 
-    found = targets.resolve(ledger, target)
+    found = targets.resolve(ledger, target, ranges=True)
     write = sys.stdout.buffer.write
     for piece in emit(ledger, found.stream, form, first=found.first or 1, last=found.last, gather=reading):
         write(piece)
@@ -75,7 +75,7 @@ def _state(
     last = ledger.head(found.stream).last_seq
     if at is not None and found.last is not None:
         raise BadInput(f"{target} names an event and --at {at} another: give one of them")
-    n = targets.number(at, last) if at is not None else found.last
+    n = targets.number(found.stream, at, last) if at is not None else found.last
     state = ledger.state(found.stream, n, gather=reading, last_message=message == "last")
     shown = state.to_dict()
     if message is not None and message != "last":
@@ -85,7 +85,7 @@ def _state(
     if json:
         output.document(shown)
     else:
-        for line in replay_text.lines(shown):
+        for line in replay_text.lines(shown, cut=replay_text.CUT if sys.stdout.isatty() else None):
             print(line)
 
 

@@ -7,18 +7,29 @@ from typing import Any
 
 from recorder.events import jsontext
 
-_CUT = 2000
-"""Characters of one text that are shown; the JSON form has all of it."""
+CUT = 2000
+"""Characters of one text that are shown on a terminal; elsewhere all are."""
+MOST_FINDINGS = 10
 
 
-def lines(state: dict[str, Any]) -> Iterator[str]:
-    """The lines of `rec replay STREAM --at N`."""
+def lines(state: dict[str, Any], *, cut: int | None = None) -> Iterator[str]:
+    """The lines of `rec replay STREAM --at N`; `cut`: so many characters of one text are enough."""
+    for line in _lines(state):
+        indent = len(line) - len(line.lstrip())
+        if cut is None or len(line) - indent <= cut:
+            yield line
+        else:
+            yield f"{line[: indent + cut]}… ({len(line) - indent:,} characters; --json has all)"
+
+
+def _lines(state: dict[str, Any]) -> Iterator[str]:
     yield f"{state['stream']} at event {state['at']} of {state['of']} (gathered as {state['gather']})"
-    answers = {row["call_ref"]: row for row in state["pairings"] if row["call_ref"] is not None}
+    answers: dict[str, list[dict[str, Any]]] = {}
+    for row in state["pairings"]:
+        answers.setdefault(row["call_ref"], []).append(row)
     for message in state["messages"]:
         yield ""
         yield from _message(message, answers)
-    orphans = [row for row in state["pairings"] if row["status"] in ("orphan", "duplicate")]
     if state["tool_messages"]:
         yield ""
         yield "tool messages"
@@ -26,14 +37,29 @@ def lines(state: dict[str, Any]) -> Iterator[str]:
             name = f" {answer['name']}" if answer["name"] else ""
             mark = "" if answer["status"] == "success" else f" ({answer['status']})"
             yield f"  event {answer['seq']}: {answer['tool_call_id']}{name}{mark}: {_text(answer['content'])}"
-    for row in orphans:
-        yield f"  {row['status']}: an answer at event {row['answer_seq']} to {row['call_id']}"
+    for row in state["pairings"]:
+        if row["status"] == "orphan":
+            yield f"  orphan: an answer at event {row['answer_seq']} to {row['call_id']}, which nobody called"
     if not state["messages"] and not state["tool_messages"]:
         yield ""
-        yield "nothing was gathered yet"
+        yield "nothing was gathered" + (" yet" if state["at"] < state["of"] else "")
+    yield from _findings(state["findings"])
 
 
-def _message(message: dict[str, Any], answers: dict[str, dict[str, Any]]) -> Iterator[str]:
+def _findings(findings: list[dict[str, Any]]) -> Iterator[str]:
+    """What an auditor must not miss; of what is merely worth a note, the number."""
+    told = [row for row in findings if row["severity"] != "info"]
+    if findings:
+        yield ""
+        yield "findings"
+    for row in told[:MOST_FINDINGS]:
+        yield f"  event {row['seq']}: {row['rule']} ({row['severity']}): {_text(row['detail'])}"
+    for number, what in ((len(told) - MOST_FINDINGS, "more"), (len(findings) - len(told), "of severity info")):
+        if number > 0:
+            yield f"  {number} {what}"
+
+
+def _message(message: dict[str, Any], answers: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
     head = [message["role"] or "ai"]
     if message["model"]:
         head.append(message["model"])
@@ -48,7 +74,7 @@ def _message(message: dict[str, Any], answers: dict[str, dict[str, Any]]) -> Ite
     for block in message["blocks"]:
         call = calls.pop(block.get("call_ref", ""), None) if block["type"] == "tool_call" else None
         if call is not None:
-            yield from _call(call, answers.get(call["call_ref"]))
+            yield from _call(call, answers.get(call["call_ref"], []))
         elif block["type"] == "tool_call":
             continue
         else:
@@ -57,13 +83,13 @@ def _message(message: dict[str, Any], answers: dict[str, dict[str, Any]]) -> Ite
             if shown:
                 yield f"  {block['type']}: {_text(shown)}"
     for call in calls.values():
-        yield from _call(call, answers.get(call["call_ref"]))
+        yield from _call(call, answers.get(call["call_ref"], []))
     if message["usage"]:
         counts = {name: value for name, value in message["usage"].items() if isinstance(value, int)}
         yield "  tokens: " + ", ".join(f"{value} {name.removesuffix('_tokens')}" for name, value in counts.items())
 
 
-def _call(call: dict[str, Any], pairing: dict[str, Any] | None) -> Iterator[str]:
+def _call(call: dict[str, Any], pairings: list[dict[str, Any]]) -> Iterator[str]:
     yield f"  call {call['name'] or '(no name)'}  id {call['id']}  {call['state']}  events {_events(call['seqs'])}"
     yield (
         f"    arguments so far: {_text(call['raw'])}"
@@ -72,10 +98,16 @@ def _call(call: dict[str, Any], pairing: dict[str, Any] | None) -> Iterator[str]
     )
     value = call["value"]
     yield "    read as: " + ("nothing that can be parsed" if value is None else _text(jsontext.encode(value)))
-    if pairing is not None and pairing["answer_seq"] is not None:
-        yield f"    {pairing['status']} at event {pairing['answer_seq']}"
-    elif pairing is not None and call["state"] != "open":
-        yield f"    {'not answered' if pairing['status'] == 'open' else pairing['status']}"
+    if "gaps" in call:
+        places = ", ".join(map(str, call["gaps"]))
+        yield f"    event {places} among them could not be read: a piece may be lost"
+    for pairing in pairings:
+        if pairing["status"] == "duplicate":
+            yield f"    answered again at event {pairing['answer_seq']}"
+        elif pairing["answer_seq"] is not None:
+            yield f"    {pairing['status']} at event {pairing['answer_seq']}"
+        elif call["state"] != "open":
+            yield f"    {'not answered' if pairing['status'] == 'open' else pairing['status']}"
 
 
 def _events(seqs: list[list[int]]) -> str:
@@ -85,5 +117,4 @@ def _events(seqs: list[list[int]]) -> str:
 def _text(value: Any) -> str:
     text = value if isinstance(value, str) else jsontext.encode(value)
     text = text.replace("\r", "\\r").replace("\n", "\\n")
-    text = "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text)
-    return text if len(text) <= _CUT else f"{text[:_CUT]}… ({len(text):,} characters)"
+    return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text)

@@ -56,7 +56,10 @@ def surroundings(path: Path, version: tuple[int, ...]) -> list[Problem]:
     found = []
     if version < WAL_RESET_FIXED:
         plain, fixed = (".".join(map(str, numbers)) for numbers in (version, WAL_RESET_FIXED))
-        text = f"SQLite {plain} is older than {fixed}: several processes that write at once can damage the database"
+        text = (
+            f"SQLite {plain} is older than {fixed}, several processes that write at once can damage the database: let"
+            f" one process write at a time, or use SQLite {fixed}"
+        )
         found.append(Problem("risk", text))
     kind = file_system(path.resolve(), _MOUNTS.read_text(errors="replace")) if _MOUNTS.exists() else None
     if kind in NETWORK:
