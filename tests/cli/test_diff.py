@@ -58,7 +58,7 @@ def test_two_states_that_are_the_same(recorded: Rec, rec: Rec) -> None:
 def test_two_runs_differ_in_what_they_did_and_not_in_their_ids(rec: Rec) -> None:
     first = (CASSETTES / "weather.sse").read_bytes()
     second = first.replace(b"call_rec0001", b"call_other01").replace(b"chatcmpl-rec0001", b"chatcmpl-other1")
-    third = second.replace(b"metric", b"imperial")
+    third = second.replace(b"get_weather", b"get_forecast")
     for name, data in (("monday", first), ("tuesday", b": a keep-alive\n\n" + second), ("wednesday", third)):
         path = rec.database.parent / f"{name}.sse"
         path.write_bytes(data)
@@ -67,8 +67,8 @@ def test_two_runs_differ_in_what_they_did_and_not_in_their_ids(rec: Rec) -> None
     done = rec("diff", "monday", "wednesday")
     assert done.code == 1
     assert {line.split()[1] for line in done.out.splitlines()} == {
-        "/messages/0/calls/0/raw",
-        "/messages/0/calls/0/value/options/units",
+        "/messages/0/calls/0/name",
+        "/pairings/0/name",
     }
 
 
