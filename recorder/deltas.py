@@ -1,9 +1,9 @@
 """Deltas: what one event says, once its dialect is out of the way.
 
-A dialect turns an event into deltas, a projection folds deltas into state; neither knows the other. Every delta names
-the run that it belongs to (an exchange on the wire, a LangChain run) and, where a run has several answers, the choice.
-A block is named by a key that is unique in its message: the provider's block index, or the channel's name where the
-provider has one string per channel (`text`, `thinking`).
+A dialect turns an event into deltas, a projection folds deltas into state: they are all that passes between the two.
+Every delta names the run that it belongs to (an exchange on the wire, a LangChain run) and, where a run has several
+answers, the choice. A block is named by a key that is unique in its message: the provider's block index, or the
+channel's name where the provider has one string per channel (`text`, `thinking`).
 """
 
 from __future__ import annotations

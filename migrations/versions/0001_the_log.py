@@ -121,6 +121,12 @@ EVENT_TRIGGERS = (
         OR EXISTS (SELECT 1 FROM log_events WHERE rowid = NEW.rowid)
     BEGIN SELECT RAISE(ABORT, 'events are append-only: an event goes behind the last one of its stream, once'); END
     """,
+    # Before the insert the rowid is not known yet; one at either end of its range would block what follows.
+    """
+    CREATE TRIGGER log_events_rowid AFTER INSERT ON log_events
+    WHEN NEW.rowid < 1 OR NEW.rowid > 9007199254740991
+    BEGIN SELECT RAISE(ABORT, 'events are append-only: an event goes behind the last one of its stream, once'); END
+    """,
     # The one change let through: an erasure blanks what `body_hash` covers, and nothing else.
     """
     CREATE TRIGGER log_events_update BEFORE UPDATE ON log_events

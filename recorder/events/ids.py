@@ -16,9 +16,9 @@ def new_stream_uuid() -> bytes:
 def derived_event_id(stream: bytes, ordinal: int) -> bytes:
     """The id of the `ordinal`-th event (from 1) that a file yields for the stream with this UUID.
 
-    A UUIDv8 (RFC 9562, section 5.8): 58 bits of the stream's random tail, then the ordinal as 62 bits. The same file
-    captured again derives the same ids, which is what makes a second capture harmless; ids of one stream ascend, so
-    their index grows at its end.
+    A UUIDv8 (RFC 9562, section 5.8): 60 bits of the SHA-256 of the stream's UUID, then the ordinal as 62 bits. The
+    same file captured again derives the same ids, which is what makes a second capture harmless; ids of one stream
+    ascend, so their index grows at its end.
     """
     if not 0 < ordinal < 1 << 62:
         raise ValueError(f"ordinal {ordinal} is not in 1..2**62-1")
@@ -28,5 +28,5 @@ def derived_event_id(stream: bytes, ordinal: int) -> bytes:
 
 
 def derived_run_id(stream: bytes, ordinal: int) -> str:
-    """A UUID text for an exchange that names none, from the stream's UUID and the ordinal of its first event."""
+    """A UUID text for an exchange that names none, from the stream's UUID and the exchange's number."""
     return str(uuid.uuid5(uuid.UUID(bytes=stream), f"exchange {ordinal}"))

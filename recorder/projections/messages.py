@@ -23,7 +23,7 @@ from recorder.projections.gather import Entry, GatherStep
 from recorder.projections.langchain_gather import LangChainGather
 from recorder.projections.langchain_sum import LangChainSum
 from recorder.projections.merged_message import MergedMessage
-from recorder.projections.rope import Rope
+from recorder.projections.text_order import may_scatter
 from recorder.projections.usage import replace_counts
 from recorder.projections.wire_gather import WireGather
 
@@ -102,7 +102,8 @@ class Message(Struct):
         """Adds an AIMessageChunk and its tool call chunks; gives what each of these did."""
         if self.merged is None:
             self.merged = MergedMessage()
-        before = self.text if _may_scatter(self.merged, chunk.content) else None
+        looked_at = self.merged.begun and may_scatter(self.merged.content_node, chunk.content)
+        before = self.text if looked_at else None
         if isinstance(self.gather, LangChainGather):
             steps = LangChainSum(self.gather, self.merged).add(seq, chunk, calls, first_ordinal)
         else:
@@ -149,13 +150,6 @@ class Message(Struct):
     def text(self) -> str:
         """The answer's text: all its text blocks, joined."""
         return self.blocks.text if self.merged is None else text_of_content(self.merged.content)
-
-
-def _may_scatter(merged: MergedMessage, content: str | list[Any]) -> bool:
-    """Whether the content's text may go elsewhere than behind the text so far: LangChain adds blocks by their index."""
-    if isinstance(content, str):
-        return bool(content) and not isinstance(merged.content_node, Rope)
-    return any(isinstance(item, str) or (isinstance(item, dict) and "text" in item) for item in content)
 
 
 def text_of_content(content: str | list[Any]) -> str:

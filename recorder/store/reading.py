@@ -112,7 +112,7 @@ class Reads(ABC):
                 yield event if as_stored else upcast(event)
                 wanted += 1
             if not batch or batch[-1].seq >= wanted:
-                raise Corrupt(f"stream {head.name!r} lacks event {wanted}: run rec verify")
+                raise Corrupt(f"stream {head.name!r} lacks event {wanted}: run rec db check")
 
     def _batch(self, head: StreamHead, first: int, last: int) -> list[Event]:
         batch, size = [], 0

@@ -36,6 +36,8 @@ BYPASSES = {
     "replace the first": _copy("OR REPLACE", 1, "event_id"),
     "replace by id": _copy("OR REPLACE", 4, "event_id"),
     "replace by rowid": _copy("OR REPLACE", 4, "x'ff'", "rowid, ", "1, "),
+    "block by a negative rowid": _copy("", 4, "x'ff'", "rowid, ", "-1, "),
+    "block by the last rowid": _copy("", 4, "x'ff'", "rowid, ", "9223372036854775807, "),
     "ignore": _copy("OR IGNORE", 9, "x'ff'"),
     "insert in the middle": _copy("", 2, "x'ff'"),
     "insert a second first": _copy("", 1, "x'ff'"),

@@ -58,7 +58,7 @@ def test_a_journal_mode_that_makes_readers_wait_is_found(path: Path) -> None:
 
 def test_an_sqlite_with_the_wal_reset_bug_is_warned_of(path: Path) -> None:
     (line,) = (found.text for found in health.surroundings(path, (3, 51, 2)) if found.text.startswith("SQLite"))
-    assert line.startswith("SQLite 3.51.2 is older than 3.51.3: ")
+    assert line.startswith("SQLite 3.51.2 is older than 3.51.3, ")
     assert not [found for found in health.surroundings(path, (3, 51, 3)) if found.text.startswith("SQLite")]
 
 

@@ -53,7 +53,10 @@ def test_what_is_no_query_is_refused_in_one_line(store: Store, path: Path, sql: 
     append(store, "s", events(1, 2))
     with raw(path) as connection:
         before = list(connection.iterdump())
-        with pytest.raises(QueryRefused, match=r"^the query is refused: ") as caught:
+        with pytest.raises(
+            QueryRefused,
+            match=r"^the query is refused: " if sql in WRITES.values() else r"^the query (failed|is refused): ",
+        ) as caught:
             list(store.query(sql)[1])
         assert "\n" not in str(caught.value)
         assert list(connection.iterdump()) == before
@@ -105,7 +108,7 @@ def test_rows_are_read_as_they_are_asked_for(store: Store) -> None:
 
 def test_an_error_in_a_later_row_is_one_line_too(store: Store) -> None:
     _, rows = store.query("SELECT 1 UNION ALL SELECT abs(-9223372036854775807 - 1)")
-    with pytest.raises(QueryRefused, match=r"^the query is refused: integer overflow"):
+    with pytest.raises(QueryRefused, match=r"^the query failed: integer overflow"):
         list(rows)
 
 

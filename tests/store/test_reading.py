@@ -18,6 +18,18 @@ def test_an_unknown_stream_is_said_to_be_unknown(store: Store) -> None:
         store.head("weather")
 
 
+def test_a_renamed_stream_is_found_by_its_former_head(store: Store) -> None:
+    append(store, "old", events(1, 2))
+    former = store.head("old")
+    with store.transaction() as transaction:
+        transaction.rename(former, "new")
+    append(store, "old", events(1, 1))
+    current = store.current(former)
+    assert current is not None
+    assert (current.name, current.last_seq, current.uuid) == ("new", 2, former.uuid)
+    assert store.current(structs.replace(former, stream_id=999)) is None
+
+
 def test_streams_come_oldest_first_and_the_latest_is_the_one_appended_to_last(store: Store) -> None:
     assert store.latest() is None
     for name in ("b", "a", "c"):

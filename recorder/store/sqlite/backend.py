@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 import time
@@ -39,6 +40,7 @@ class SqliteBackend:
         self._turn = threading.Lock()
         self._engine = _engine(found.read_uri if readonly else files.uri(path, "mode=rwc"), self.shown)
         self._writer: Connection | None = None
+        self._pid = os.getpid()
         if not readonly:
             try:
                 self._prepare()
@@ -47,10 +49,17 @@ class SqliteBackend:
                 raise
 
     def read(self) -> AbstractContextManager[Connection]:
+        self._same_process()
         return self._engine.begin()
+
+    def _same_process(self) -> None:
+        """SQLite forbids a forked process the connections of its parent. Raises `DatabaseUnusable`."""
+        if os.getpid() != self._pid:
+            raise DatabaseUnusable(f"{self.shown} was opened before a fork: open it again in this process")
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
+        self._same_process()
         if self.readonly:
             raise DatabaseUnusable(f"{self.shown} was opened for reading only")
         if not self._turn.acquire(timeout=BUSY_SECONDS):

@@ -136,4 +136,8 @@ def _fault(error: BaseException, shown: str) -> BaseException:
     if code in (sqlite3.SQLITE_AUTH, sqlite3.SQLITE_READONLY):
         return QueryRefused("the query is refused: it would do more than read")
     line = " ".join(str(error).split())
-    return QueryRefused(f"the query is refused: {line[:1].lower()}{line[1:]}")
+    if line.startswith("not authorized"):
+        return QueryRefused(f"the query is refused: {line}")
+    # Without a code it is Python's module that refuses: two statements, a NUL character, parameters that do not fit.
+    what = "failed" if code else "is refused"
+    return QueryRefused(f"the query {what}: {line[:1].lower()}{line[1:]}")
