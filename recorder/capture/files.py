@@ -13,7 +13,7 @@ from recorder.capture.captured import Captured, Progress, Status
 from recorder.capture.cassettes import capture_cassette
 from recorder.capture.names import checked, name_of_file
 from recorder.capture.recording import UNKNOWN
-from recorder.capture.refusals import other_bytes, unreadable
+from recorder.capture.refusals import not_a_stream, other_bytes, unreadable
 from recorder.dialects import base
 from recorder.errors import BadInput, NotAStream
 from recorder.ledger import Ledger
@@ -60,7 +60,9 @@ def _store_new(
     _append_all(writer, source, b"")
     if writer.stored == 0:
         raise BadInput(f"{path}: no frame could be read ({source.damage or 'it is empty'}); nothing was stored")
-    return Captured(stream=stream, status="stored", events=writer.stored, last_seq=writer.last_seq, note=source.damage)
+    return Captured(
+        stream=writer.stream, status="stored", events=writer.stored, last_seq=writer.last_seq, note=source.damage
+    )
 
 
 def _store_rest(
@@ -92,12 +94,14 @@ def _store_rest(
         writer.skip(data)
     if source.position < known.bytes or writer.digest != known.digest:
         raise other_bytes(path, head.name)
-    _append_all(writer, source, partial)
+    _append_all(writer, source, partial, midway=not known.complete)
     if writer.stored == 0 and source.damage is None and not known.complete:
         with ledger.store.transaction() as transaction:
             transaction.save_capture(head, structs.replace(known, complete=True))
     status: Status = "extended" if writer.stored else "known"
-    return Captured(stream=head.name, status=status, events=writer.stored, last_seq=writer.last_seq, note=source.damage)
+    return Captured(
+        stream=writer.stream, status=status, events=writer.stored, last_seq=writer.last_seq, note=source.damage
+    )
 
 
 class _Source:
@@ -137,9 +141,12 @@ class _Source:
             raise unreadable(self._path, error) from error
 
 
-def _append_all(writer: FrameWriter, source: _Source, partial: bytes) -> None:
-    """Stores the rest of the source; `partial` is the body of the partial frame that the stream ends with."""
-    batches = _batches(_frames(source, partial))
+def _append_all(writer: FrameWriter, source: _Source, partial: bytes, *, midway: bool = False) -> None:
+    """Stores the rest of the source; `partial` is the body of the partial frame that the stream ends with.
+
+    `midway`: the capture before was broken off where the source went on.
+    """
+    batches = _batches(_frames(source, partial, midway=midway))
     batch = next(batches, [])
     while batch:
         # One batch ahead, so that the last one is known to be it.
@@ -148,9 +155,9 @@ def _append_all(writer: FrameWriter, source: _Source, partial: bytes) -> None:
         batch = following
 
 
-def _frames(source: _Source, partial: bytes) -> Iterator[Frame]:
+def _frames(source: _Source, partial: bytes, *, midway: bool) -> Iterator[Frame]:
     assert source.format.framing != "cassette"
-    reader = reader_for(source.format.framing, partial)
+    reader = reader_for(source.format.framing, partial, midway=midway)
     for data in source.rest():
         yield from reader.feed(data)
     yield from reader.end()
@@ -182,4 +189,4 @@ def _format_of(path: Path) -> Format:
     try:
         return detect(head, name=str(path), complete=len(head) < HEAD_BYTES)
     except NotAStream as error:
-        raise NotAStream(f"{error}; nothing was stored (rec capture --help says what can be)") from None
+        raise not_a_stream(error, head) from None

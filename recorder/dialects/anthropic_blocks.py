@@ -20,7 +20,7 @@ from recorder.deltas import (
     ToolCallChunk,
     ToolMessage,
 )
-from recorder.dialects.frames import Deltas, finding, malformed
+from recorder.dialects.frames import Deltas, finding, malformed, seen
 from recorder.dialects.values import arguments_of, cleaned, compact, dict_of, id_of, index_of, text_of
 
 TOOL_CALL = "tool_call"
@@ -201,7 +201,8 @@ def _read_input(blocks: OpenBlocks, run_id: str, index: object, value: dict[str,
 def _read_other(block: Block, run_id: str, kind: str, value: dict[str, Any], out: Deltas) -> None:
     """A delta of a type that came later than this decoder: strings grow, everything else is kept as it is."""
     if kind != "compaction_delta":
-        out.append(finding(run_id, "unknown-frame", kind))
+        shown = seen(compact(value).encode("utf-8", "replace"))
+        out.append(finding(run_id, "unknown-frame", f"{kind}: not known to this dialect: {shown}"))
     for name, item in value.items():
         if name == "type" or item is None:
             continue

@@ -9,10 +9,19 @@ from msgspec import Struct
 from recorder.deltas import AnyDelta, Finding, Severity
 from recorder.dialects.base import REQUEST
 from recorder.events import Event, NewEvent
-from recorder.events.jsontext import NotJson, clean, decode_leniently
+from recorder.events.jsontext import NotJson, clean, decode_leniently, has_lone_surrogate, has_no_spelling
 
 Deltas = list[AnyDelta]
 """What a reader appends to."""
+
+_MOST_SEEN = 60
+"""Characters of a body that a finding shows."""
+_MOST_SEEN_BYTES = 8 * _MOST_SEEN
+"""Bytes that these are taken from: four a character, and room for white space."""
+
+
+LARGE_BYTES = 16 * 1024 * 1024
+"""A frame beyond it is worth a note: many readers refuse it."""
 
 
 class Frame(Struct, frozen=True):
@@ -21,6 +30,8 @@ class Frame(Struct, frozen=True):
     run_id: str
     kind: str
     value: Any
+    body: bytes
+    """The bytes that `value` was read from."""
 
 
 def read_frame(event: Event | NewEvent, out: Deltas, severity: Severity = "warning") -> Frame | None:
@@ -32,11 +43,17 @@ def read_frame(event: Event | NewEvent, out: Deltas, severity: Severity = "warni
         value, wrong = decode_leniently(event.body)
     except NotJson as error:
         what = "the request" if event.kind == REQUEST else "the frame"
-        out.append(finding(run_id, "not-json", f"{what} is no JSON: {error}", severity))
+        out.append(finding(run_id, "not-json", f"{what} is no JSON: {error}: {seen(event.body)}", severity))
         return None
     if wrong is not None:
         out.append(finding(run_id, "invalid-utf8", f"{event.kind}: {wrong}", "warning"))
-    return Frame(run_id, event.kind, value)
+    if has_lone_surrogate(event.body, value):
+        out.append(finding(run_id, "lone-surrogate", f"{event.kind}: half of a surrogate pair without its other half"))
+    if has_no_spelling(event.body, value):
+        out.append(finding(run_id, "non-finite-number", f"{event.kind}: NaN, an infinity, or a number beyond a double"))
+    if len(event.body) > LARGE_BYTES:
+        out.append(finding(run_id, "large-frame", f"{event.kind}: {len(event.body):,} bytes in one frame"))
+    return Frame(run_id, event.kind, value, event.body)
 
 
 def read_meta(event: Event | NewEvent) -> dict[str, Any]:
@@ -57,7 +74,17 @@ def finding(run_id: str, rule: str, detail: str, severity: Severity = "info") ->
 
 def unknown_frame(frame: Frame, what: str | None = None) -> Finding:
     """The dialect does not know this kind of frame: it stays in the log as itself."""
-    return finding(frame.run_id, "unknown-frame", what or frame.kind)
+    detail = f"{what or frame.kind}: not known to this dialect: {seen(frame.body)}"
+    return finding(frame.run_id, "unknown-frame", detail)
+
+
+def seen(body: bytes) -> str:
+    """The beginning of a body as one line that any terminal shows."""
+    begun = body.strip()[:_MOST_SEEN_BYTES]
+    text = " ".join(begun.decode("utf-8", "replace").split())
+    whole = len(text) <= _MOST_SEEN and len(begun) < _MOST_SEEN_BYTES
+    shown = "".join(letter if letter.isprintable() else "\ufffd" for letter in text[:_MOST_SEEN])
+    return (shown if whole else f"{shown}…") or "nothing"
 
 
 def malformed(run_id: str, where: str, value: object) -> Finding:

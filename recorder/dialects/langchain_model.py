@@ -11,6 +11,7 @@ from recorder.deltas import History, MessageChunk, MessageClosed, MessageFinishe
 from recorder.dialects.finish_reasons import is_truncating, reason_of
 from recorder.dialects.frames import Deltas, malformed
 from recorder.dialects.langchain_messages import message_chunk_of, message_of, restatement_of, tool_call_chunks_of
+from recorder.dialects.langchain_repr import is_message_repr
 from recorder.dialects.langchain_walk import entries_in
 from recorder.dialects.values import cleaned, compact, dict_of, list_of, text_of
 
@@ -66,8 +67,8 @@ def start_digest(data: dict[str, Any]) -> str:
     return sha256(compact(data).encode("utf-8", "surrogatepass")).hexdigest()[:16] if data else ""
 
 
-def stream(run: ModelRun, run_id: str, data: dict[str, Any], out: Deltas) -> None:
-    """`on_chat_model_stream`, `on_llm_stream`."""
+def stream(run: ModelRun, run_id: str, data: dict[str, Any], out: Deltas, *, chat: bool) -> None:
+    """`on_chat_model_stream`, `on_llm_stream`; `chat`: a text that is a message's repr is no text of the model."""
     chunk = data.get("chunk")
     message = message_of(chunk) or message_of(_generation(chunk).get("message"))
     if message is not None:
@@ -75,6 +76,8 @@ def stream(run: ModelRun, run_id: str, data: dict[str, Any], out: Deltas) -> Non
         out.append(message_chunk_of(run_id, fields))
         out.extend(tool_call_chunks_of(run_id, fields))
         _finish(run, run_id, fields, out)
+        return
+    if chat and isinstance(chunk, str) and is_message_repr(chunk):
         return
     text = chunk if isinstance(chunk, str) else text_of(_generation(chunk).get("text"))
     if text is not None:
@@ -84,15 +87,15 @@ def stream(run: ModelRun, run_id: str, data: dict[str, Any], out: Deltas) -> Non
         out.append(malformed(run_id, "data.chunk", chunk))
 
 
-def end(run: ModelRun, run_id: str, data: dict[str, Any], out: Deltas) -> None:
-    """`on_chat_model_end`, `on_llm_end`; an output that was not recorded leaves what was streamed."""
+def end(run: ModelRun, run_id: str, data: dict[str, Any], out: Deltas, *, chat: bool) -> None:
+    """`on_chat_model_end`, `on_llm_end`; an output that was not recorded leaves what was streamed. `chat`: as above."""
     output = data.get("output")
     generation = _first_generation(output)
     message = message_of(output) or message_of(generation.get("message"))
     if message is not None:
         out.append(restatement_of(run_id, message.fields))
         _finish(run, run_id, message.fields, out, once=True)
-    else:
+    elif not (chat and isinstance(output, str) and is_message_repr(output)):
         text = output if isinstance(output, str) else text_of(generation.get("text"))
         if text is not None:
             out.append(Restatement(run_id=run_id, content=text))

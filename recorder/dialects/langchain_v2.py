@@ -17,6 +17,7 @@ from recorder.dialects.base import COMMENT, DONE, END, ERROR, PARTIAL, REQUEST, 
 from recorder.dialects.frames import Deltas, Frame, finding, partial_frame, read_frame, unknown_frame
 from recorder.dialects.http import Exchange, error_text, read_part
 from recorder.dialects.langchain_model import EndedRuns, ModelRun, start_digest
+from recorder.dialects.langchain_repr import MARK, holds_message_repr, message_as_repr
 from recorder.dialects.langchain_walk import answers_of_tool, entries_in
 from recorder.dialects.values import cleaned, dict_of, id_of, list_of, text_of
 from recorder.events import Event, NewEvent
@@ -32,6 +33,8 @@ _KINDS: dict[str, RunKind] = {
 }
 _SERVER_KINDS = ("metadata", "end", "error")
 _HTTP = (REQUEST, RESPONSE, END, ERROR)
+_WITH_MESSAGES = ("on_chat_model_", "on_chain_", "on_prompt_", "on_parser_", "on_tool_end")
+"""Kinds of which messages are read; the texts of `on_llm_*` are texts, and a tool's input is its own affair."""
 
 
 class State(Struct):
@@ -40,6 +43,8 @@ class State(Struct):
     models: dict[str, ModelRun] = field(default_factory=dict)
     ended: EndedRuns = field(default_factory=EndedRuns)
     exchanges: dict[str, Exchange] = field(default_factory=dict)
+    reprs: dict[str, bool] = field(default_factory=dict)
+    """Open runs of which it was said that they hold messages as reprs: it is said once."""
 
 
 class _Event(Struct, frozen=True):
@@ -111,7 +116,13 @@ def _read(state: State, frame: Frame, out: Deltas) -> None:
         out.append(unknown_frame(frame, kind))
     elif run_kind == "model" and event.own_run and _is_repeated(state, event, stage):
         out.append(finding(event.run_id, "event-repeated", f"{kind} of a model run that was recorded already"))
-    elif stage == "start":
+    else:
+        _tell(state, event, run_kind, stage, out)
+        _look_for_reprs(state, event, stage, frame.body, out)
+
+
+def _tell(state: State, event: _Event, run_kind: RunKind, stage: str, out: Deltas) -> None:
+    if stage == "start":
         _start(state, event, run_kind, out)
         if run_kind == "model":
             state.models[event.run_id].start = start_digest(event.data)
@@ -124,6 +135,17 @@ def _read(state: State, frame: Frame, out: Deltas) -> None:
         _end(event, run_kind, out)
     else:
         _error(event, run_kind, out)
+
+
+def _look_for_reprs(state: State, event: _Event, stage: str, body: bytes, out: Deltas) -> None:
+    """Says, once a run, that its messages were lost when the events were dumped."""
+    # The bytes first: to walk every value a second time would cost as much as the first.
+    suspect = MARK in body and event.kind.startswith(_WITH_MESSAGES) and event.run_id not in state.reprs
+    if suspect and holds_message_repr(event.data):
+        out.append(message_as_repr(event.run_id, event.kind))
+        state.reprs[event.run_id] = True
+    if stage in ("end", "error"):
+        state.reprs.pop(event.run_id, None)
 
 
 def _start(state: State, event: _Event, kind: RunKind, out: Deltas) -> None:
@@ -162,14 +184,15 @@ def _model(state: State, event: _Event, stage: str, out: Deltas) -> None:
         # The recording begins after the run did, or its start was lost.
         _start(state, event, "model", out)
         run = state.models[event.run_id]
+    chat = event.kind.startswith("on_chat_model")
     if stage == "stream":
-        langchain_model.stream(run, event.run_id, event.data, out)
+        langchain_model.stream(run, event.run_id, event.data, out, chat=chat)
         return
     del state.models[event.run_id]
     if event.own_run:
         state.ended.add(event.run_id, run)
     if stage == "end":
-        langchain_model.end(run, event.run_id, event.data, out)
+        langchain_model.end(run, event.run_id, event.data, out, chat=chat)
         out.append(RunEnded(run_id=event.run_id, kind="model"))
     else:
         _error(event, "model", out)

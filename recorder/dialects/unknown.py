@@ -6,7 +6,7 @@ from typing import Any
 
 from recorder.deltas import AnyDelta
 from recorder.dialects.base import END, Dialect, Envelope
-from recorder.dialects.frames import Deltas, finding
+from recorder.dialects.frames import Deltas, finding, seen
 from recorder.dialects.http import Exchange, read_part
 from recorder.dialects.values import cleaned, dict_of
 from recorder.events import Event, NewEvent
@@ -33,7 +33,8 @@ def step(state: Exchange, event: Event | NewEvent) -> tuple[Exchange, list[AnyDe
     if event.kind == END:
         state.terminated = True
     if not read_part(state, event, out):
-        out.append(finding(event.run_id or "", "unknown-frame", event.kind))
+        detail = f"{event.kind}: not in any known dialect: {seen(event.body)}"
+        out.append(finding(event.run_id or "", "unknown-frame", detail))
     return state, out
 
 

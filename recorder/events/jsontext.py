@@ -22,6 +22,8 @@ _decoder = msgspec.json.Decoder()
 DEPTH_LIMIT = 200
 """Containers within containers that are read. No recorded protocol nests a tenth of it, and within it every reader,
 whatever the depth of its own stack, can walk a value: beyond, what could be read would depend on who reads."""
+_SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
+_MAY_BE_INFINITE = re.compile(rb"NaN|Infinity|[eE]\+?[0-9]{3}")
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"?', re.DOTALL)
 _NO_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
 _STEPS = [1 if byte in b"[{" else -1 for byte in range(256)]
@@ -70,6 +72,22 @@ def decode_leniently(data: bytes) -> tuple[Any, str | None]:
         if not reason.startswith("invalid UTF-8"):
             raise
     return decode(data.decode("utf-8", "replace").encode()), reason
+
+
+def has_lone_surrogate(data: bytes, value: Any) -> bool:
+    """Whether the value that was read from these bytes holds half of a surrogate pair."""
+    return _SURROGATE_ESCAPE.search(data) is not None and not is_clean(json.dumps(value, ensure_ascii=False))
+
+
+def has_no_spelling(data: bytes, value: Any) -> bool:
+    """Whether the value that was read from these bytes holds a number that JSON cannot write: NaN, an infinity."""
+    if _MAY_BE_INFINITE.search(data) is None:
+        return False
+    try:
+        json.dumps(value, allow_nan=False)
+    except ValueError:
+        return True
+    return False
 
 
 def is_clean(text: str) -> bool:

@@ -66,5 +66,6 @@ class Timeline(Struct):
         """Notes an error on an open run; it goes on until its end is said."""
         run = self.open.get(run_id)
         if run is not None:
-            run.last_seq, run.status, run.error = seq, "error", error
+            run.last_seq = seq
+            run.status, run.error = "error", error
         return run

@@ -17,14 +17,17 @@ from recorder.sources.whole import WholeReader
 READ_BYTES = 256 * 1024
 
 
-def reader_for(framing: Framing, resume: bytes = b"") -> Reader:
-    """A reader of this framing; `resume`: the body of the `partial` frame that it goes on from."""
+def reader_for(framing: Framing, resume: bytes = b"", *, midway: bool = False) -> Reader:
+    """A reader of this framing; `resume`: the body of the `partial` frame that it goes on from.
+
+    `midway`: what comes is not the start of an input, nor what was added to one that had ended: reading was broken off.
+    """
     readers: dict[Framing, type[SseReader] | type[NdjsonReader] | type[WholeReader]] = {
         "sse": SseReader,
         "ndjson": NdjsonReader,
         "json": WholeReader,
     }
-    return readers[framing](resume)
+    return readers[framing](resume, midway=midway)
 
 
 def frames(source: Path | str | BinaryIO, format: Format, *, head: bytes = b"", resume: bytes = b"") -> Iterator[Frame]:

@@ -12,7 +12,7 @@ class NdjsonReader:
     earlier input of the same source lacked.
     """
 
-    def __init__(self, resume: bytes = b"") -> None:
+    def __init__(self, resume: bytes = b"", *, midway: bool = False) -> None:
         self._buffer = bytearray(resume)
         self._old = len(resume)
         """How many bytes at the buffer's start came with an earlier input."""
@@ -20,7 +20,7 @@ class NdjsonReader:
         """Where the open line begins in the buffer; before it lie only the blank lines of the input's start."""
         self._scanned = 0
         """Before this offset there is no line feed that has not been seen."""
-        self._at_start = True
+        self._at_start = not midway
 
     @property
     def pending(self) -> bytes:

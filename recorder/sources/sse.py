@@ -17,7 +17,7 @@ _CR = 0x0D
 class SseReader:
     """Blocks up to their blank line. Further blank lines belong to the frame that follows them."""
 
-    def __init__(self, resume: bytes = b"") -> None:
+    def __init__(self, resume: bytes = b"", *, midway: bool = False) -> None:
         self._buffer = bytearray(resume)
         self._old = len(resume)
         """How many bytes at the buffer's start came with an earlier input."""
@@ -25,7 +25,7 @@ class SseReader:
         """Where the open block begins in the buffer: behind the byte order mark and blank lines."""
         self._scanned = 0
         """Before this offset no block ends: without it a long block would be searched again at every feed."""
-        self._at_start = True
+        self._at_start = not midway
 
     @property
     def pending(self) -> bytes:

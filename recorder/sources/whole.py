@@ -8,7 +8,7 @@ from recorder.sources.frame import Frame, is_whole
 class WholeReader:
     """Gives its one frame at the end. `trusted`: the input is whole by other knowledge, whatever it holds."""
 
-    def __init__(self, resume: bytes = b"", *, trusted: bool = False) -> None:
+    def __init__(self, resume: bytes = b"", *, midway: bool = False, trusted: bool = False) -> None:
         self._buffer = bytearray(resume)
         self._old = len(resume)
         self._trusted = trusted

@@ -234,3 +234,25 @@ def test_a_file_called_latest_needs_another_name(ledger: Ledger, tmp_path: Path)
     path.write_bytes(SSE)
     with pytest.raises(BadInput, match="'latest' cannot be a stream's name"):
         capture_file(ledger, path)
+
+
+def test_a_capture_that_was_cut_off_before_a_blank_line_goes_on_as_if_it_had_not_been(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    line = b'{"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"x"}}]}\n'
+    path = tmp_path / "blank.ndjson"
+    path.write_bytes(line * BATCH_EVENTS + b"\n" + line * 3)
+
+    class Killed(Exception):
+        """Stands for the end of the process behind the first batch's commit."""
+
+    def kill(events: int, size: int) -> None:
+        raise Killed
+
+    with pytest.raises(Killed):
+        capture_file(ledger, path, name="resumed", progress=kill)
+    capture_file(ledger, path, name="resumed")
+    capture_file(ledger, path, name="whole")
+    resumed, whole = ([(event.kind, event.body) for event in ledger.events(name)] for name in ("resumed", "whole"))
+    assert len(whole) == BATCH_EVENTS + 4
+    assert resumed == whole

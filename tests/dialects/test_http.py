@@ -100,6 +100,9 @@ def test_a_frame_that_is_no_json_and_one_with_bad_utf8_are_findings() -> None:
     bad = b'{"object":"chat.completion.chunk","choices":[{"delta":{"content":"\xff"}}]}'
     deltas = decode_frames(CHAT, '{"object":', bad)
     assert rules(deltas) == ["not-json", "invalid-utf8"]
+    detail = of(Finding, deltas)[0].detail
+    assert detail.startswith("the frame is no JSON: ")
+    assert detail.endswith(': {"object":')
     assert of(TextChunk, deltas)[0].text == "�"
 
 

@@ -320,6 +320,9 @@ def test_custom_events_and_a_servers_own_say_nothing_but_its_error() -> None:
 def test_what_it_does_not_know_is_a_finding() -> None:
     deltas = decode_frames(LANGCHAIN, event("on_dream_start"), ["messages", []], {"event": "values", "data": {}})
     assert rules(deltas) == ["unknown-frame"] * 3
+    assert of(Finding, deltas)[0].detail.startswith(
+        'on_dream_start: not known to this dialect: {"event": "on_dream_start"'
+    )
 
 
 def test_the_exchange_that_carries_the_events_is_a_run_too() -> None:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from recorder.deltas import RunEnded
+import pytest
+
+from recorder.deltas import Finding, RunEnded
 from recorder.dialects import get
 from tests.dialects.wire import decode_events, end, frame, of, request, response, rules
 
@@ -19,3 +21,20 @@ def test_a_frame_shows_what_it_calls_itself() -> None:
     assert UNKNOWN.envelope({"type": 3, "object": "o"}, None).kind == "o"
     assert UNKNOWN.envelope({"type": "odd.thing"}, "named").kind == "named"
     assert UNKNOWN.envelope([1], None).kind == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("body", "detail"),
+    [
+        ('{"a":1}', 'unknown: not in any known dialect: {"a":1}'),
+        ("two\r\n  lines\x1b[2J\0", "unknown: not in any known dialect: two lines\ufffd[2J\ufffd"),
+        (b"\xff\xfe", "unknown: not in any known dialect: \ufffd\ufffd"),
+        ("€" * 60, f"unknown: not in any known dialect: {'€' * 60}"),
+        ("€" * 61, f"unknown: not in any known dialect: {'€' * 60}…"),
+        (" " * 1000, "unknown: not in any known dialect: nothing"),
+        ("a" + " " * 1000 + "b", "unknown: not in any known dialect: a…"),
+    ],
+)
+def test_the_finding_shows_how_the_frame_begins(body: str | bytes, detail: str) -> None:
+    (finding,) = of(Finding, decode_events(UNKNOWN, [frame(UNKNOWN, body)]))
+    assert finding.detail == detail
