@@ -9,7 +9,6 @@ only, which stays.
 
 from __future__ import annotations
 
-import os
 from hashlib import sha256
 
 import msgspec
@@ -20,11 +19,6 @@ GENESIS = bytes(32)
 SALT_BYTES = 16
 
 _pack = msgspec.msgpack.Encoder().encode
-
-
-def new_salt() -> bytes:
-    """16 random bytes: without them a short erased body could be guessed from its hash."""
-    return os.urandom(SALT_BYTES)
 
 
 def content_hash(salt: bytes, event: NewEvent) -> bytes:

@@ -14,4 +14,8 @@ def check_store(store: Store) -> list[Problem]:
         found.append(
             Problem("risk", f"schema {store.schema_version} is older than this program's {SCHEMA}: run rec db upgrade")
         )
+    for head in store.streams():
+        if head.stale is not None:
+            reason = f"the read model of stream {head.name!r} ends early ({head.stale}): run rec rebuild"
+            found.append(Problem("damage", reason))
     return found
