@@ -32,7 +32,7 @@ class SchemaMismatch(DatabaseUnusable):
 
 
 class QueryRefused(BadInput):
-    """SQL that is wrong, or that would write."""
+    """SQL that is wrong, that fails, or that would write."""
 
 
 class Conflict(RecorderError):

@@ -30,13 +30,10 @@ def told(node: ast.AST) -> Iterator[Told]:
                 yield node.args[1], by_name.get("severity", severity)
         elif "rule" in by_name:
             yield by_name["rule"], by_name.get("severity")
-    elif (
-        isinstance(node, ast.Tuple)
-        and len(node.elts) == 3
-        and text(node.elts[1]) in SEVERITIES
-        and text(node.elts[0]) not in SEVERITIES
-    ):
-        yield node.elts[0], node.elts[1]
+    elif isinstance(node, ast.Tuple) and len(node.elts) == 3 and text(node.elts[1]) in SEVERITIES:
+        # Not the tuple of all severities, nor a run's status that is `error`.
+        if text(node.elts[0]) not in (None, *SEVERITIES):
+            yield node.elts[0], node.elts[1]
     elif isinstance(node, ast.Dict):
         by_key = {text(key): value for key, value in zip(node.keys, node.values, strict=True)}
         if "rule" in by_key:

@@ -6,6 +6,7 @@ from hashlib import sha256
 
 from recorder.capture.captured import Progress
 from recorder.capture.recording import FrameRecorder
+from recorder.capture.refusals import taken_meanwhile
 from recorder.ledger import Ledger
 from recorder.sources import Frame
 from recorder.store import Capture, StreamHead
@@ -17,7 +18,8 @@ class FrameWriter:
     """Appends the frames of one source to one stream.
 
     With every append, and in the same transaction, it notes how many bytes of the source the stream holds and their
-    digest: whatever ends the program, the note fits the log.
+    digest: whatever ends the program, the note fits the log. Without a `head` the stream is to be a new one: raises
+    `BadInput` where there is one of that name.
     """
 
     def __init__(
@@ -33,6 +35,9 @@ class FrameWriter:
     ) -> None:
         self._ledger = ledger
         self._writer = ledger.writer(stream)
+        if head is None and self._writer.head is not None:
+            # With that stream's UUID these frames would get the ids of its events.
+            raise taken_meanwhile(stream)
         self._source, self._format, self._progress = source, format, progress
         self.last_seq = head.last_seq if head is not None else 0
         self._first_seq = self.last_seq + 1
@@ -40,6 +45,11 @@ class FrameWriter:
         self._digest = sha256()
         self._bytes = 0
         self._capture = 0
+
+    @property
+    def stream(self) -> str:
+        """The name that the stream has: it may be renamed while events come."""
+        return self._writer.head.name if self._writer.head is not None else self._writer.stream
 
     @property
     def stored(self) -> int:
@@ -57,7 +67,11 @@ class FrameWriter:
         self._bytes += len(data)
 
     def append(self, frames: list[Frame], *, ended: bool = False) -> None:
-        """Stores frames in one transaction. `ended`: they are the source's last."""
+        """Stores frames in one transaction. `ended`: they are the source's last.
+
+        Raises `BadInput` where somebody else has made the stream that this append was to make, `Conflict` where
+        somebody else appends to it.
+        """
         if not frames and not (ended and self._writer.head is not None):
             return
         self._recorder.look_ahead(frames)
@@ -66,6 +80,8 @@ class FrameWriter:
             self.skip(frame.raw)
         with self._ledger.store.transaction() as transaction:
             last = self.last_seq
+            if self._writer.head is None and transaction.head(self._writer.stream) is not None:
+                raise taken_meanwhile(self._writer.stream)
             if events:
                 last = self._writer.append_in(transaction, events, expected=last).last_seq
             capture = Capture(

@@ -9,6 +9,7 @@ from recorder.capture.appending import BATCH_EVENTS, FrameWriter
 from recorder.capture.captured import Captured, Progress
 from recorder.capture.interrupts import Interrupts
 from recorder.capture.names import checked
+from recorder.capture.refusals import not_a_stream
 from recorder.errors import BadInput, NotAStream
 from recorder.ledger import Ledger
 from recorder.sources import Format, Reader, detect, reader_for, recognise
@@ -99,7 +100,7 @@ class _PipeCapture:
             return Captured(stream=self._stream, status="stored", events=0, last_seq=0)
         self._writer.append(self._reader.end(), ended=not stopped)
         last = self._writer.last_seq
-        return Captured(stream=self._stream, status="stored", events=last, last_seq=last)
+        return Captured(stream=self._writer.stream, status="stored", events=last, last_seq=last)
 
     def _begin(self, format: Format) -> None:
         if format.framing == "cassette" or format.gzip:
@@ -128,4 +129,4 @@ def _format_of(head: bytes, *, complete: bool) -> Format:
     try:
         return detect(head, name=_INPUT, complete=complete)
     except NotAStream as error:
-        raise NotAStream(f"{error}; nothing was stored") from None
+        raise not_a_stream(error, head) from None

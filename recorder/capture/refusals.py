@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
-from recorder.errors import BadInput
+from recorder.errors import BadInput, NotAStream
+
+_PYTHON = re.compile(rb"\s*[\[({]\s*[\[({]*\s*'")
+
+
+def not_a_stream(error: NotAStream, head: bytes) -> NotAStream:
+    """Nothing can be recognised in what begins with `head`."""
+    advice = "rec capture --help says what can be"
+    if _PYTHON.match(head):
+        advice = "Python dicts are no JSON: write each event by json.dumps"
+    return NotAStream(f"{error}; nothing was stored ({advice})")
 
 
 def other_bytes(path: Path, stream: str) -> BadInput:
     """The stream of that name is of another recording."""
     return BadInput(f"{path}: the stream {stream!r} holds other bytes; give this recording another name with --name")
+
+
+def taken_meanwhile(stream: str) -> BadInput:
+    """Another program made a stream of that name between the look for it and the first append."""
+    return BadInput(f"another capture makes the stream {stream!r} as well; give this one another name with --name")
 
 
 def unreadable(path: Path, error: OSError | ValueError) -> BadInput:

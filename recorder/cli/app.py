@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from contextlib import suppress
 from typing import Annotated
 
 import typer
 
 from recorder._version import __version__
-from recorder.cli import output
+from recorder.cli import misuse, output
 from recorder.cli.commands import capture, database, diff, replay, sql, streams
 from recorder.cli.help import Verb, Verbs
 from recorder.errors import RecorderError
 
-EPILOG = "Data goes to stdout, all else to stderr. Exit codes: 0 fine, 1 a finding or a difference, 2 an error."
+EPILOG = (
+    "Data goes to stdout, all else to stderr. Exit codes: 0 fine; 1 two states differ, or rec db check found damage;"
+    " 2 an error."
+)
 
 app = typer.Typer(
     name="rec",
@@ -25,6 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     epilog=EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"]},
     help="""Record what an LLM agent streamed; get its state back at any event.
 
 \b
@@ -66,7 +71,10 @@ app.add_typer(database.db, name="db", cls=Verbs)
 
 
 def main(argv: list[str]) -> int:
-    """Runs one command line; gives its exit code. Errors are one line on stderr."""
+    """Runs one command line; gives its exit code. Errors are one line on stderr.
+
+    With `--debug` a traceback comes before the line of an error that nobody expected.
+    """
     arguments = [argument for argument in argv if argument != "--debug"]
     debug = len(arguments) != len(argv)
     output.prepare()
@@ -86,18 +94,15 @@ def main(argv: list[str]) -> int:
         _drop_stdout()
         return 0
     except RecorderError as error:
-        if debug:
-            raise
         return _fail(str(error))
     except OSError as error:
-        if debug:
-            raise
         _drop_stdout()
         return _fail(f"{error.filename or 'the output'}: {(error.strerror or str(error)).lower()}")
     except Exception as error:
         if debug:
-            raise
-        return _fail(f"unexpected {type(error).__name__}: {error} (run it again with --debug for the traceback)")
+            traceback.print_exception(error)
+        advice = "" if debug else " (run it again with --debug for the traceback)"
+        return _fail(f"unexpected {type(error).__name__}: {error}{advice}")
 
 
 def _drop_stdout() -> None:
@@ -115,7 +120,8 @@ def _usage(error: typer.TyperException, arguments: list[str]) -> int:
     command = context.command_path if context is not None else " ".join(["rec", *arguments[:1]])
     if command == "rec" and "option: -d" in message:
         return _fail("-d comes after the verb: rec ls -d runs.db")
-    return _fail(f"{message.rstrip('.')} (see {command} --help)")
+    advice = misuse.advice(message, command, arguments) or f"see {command} --help"
+    return _fail(f"{message.rstrip('.')} ({advice})")
 
 
 def _fail(message: str) -> int:

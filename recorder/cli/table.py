@@ -17,7 +17,11 @@ GAP = "  "
 
 
 def table(columns: Sequence[str], found: Iterable[Sequence[Any]]) -> Iterator[str]:
-    """The lines of an aligned table, numbers to the right. On a terminal its widest column is cut to fit; else none."""
+    """The lines of an aligned table, numbers to the right.
+
+    On a terminal its widest columns are cut to fit; one that is too narrow even so gets a line for each value.
+    Elsewhere nothing is cut.
+    """
     rows = iter(found)
     first = list(islice(rows, SCREEN))
     screen = [list(map(printable, row)) for row in first]
@@ -28,11 +32,23 @@ def table(columns: Sequence[str], found: Iterable[Sequence[Any]]) -> Iterator[st
     widths = [max([_width(name), *(_width(row[place]) for row in screen)]) for place, name in enumerate(columns)]
     terminal = sys.stdout.isatty()
     if terminal:
-        widths = _fitted(widths, shutil.get_terminal_size().columns)
+        room = shutil.get_terminal_size().columns
+        widths = _fitted(widths, room)
+        if sum(widths) + len(GAP) * (len(widths) - 1) > room:
+            yield from _one_below_the_other(columns, chain(screen, (map(printable, row) for row in rows)))
+            return
     shown = chain([columns, ["-" * width for width in widths]], screen, (map(printable, row) for row in rows))
     for cells in shown:
         fitted = [_cut(text, width) if terminal else text for text, width in zip(cells, widths, strict=True)]
         yield _line(fitted, widths, numeric)
+
+
+def _one_below_the_other(columns: Sequence[str], found: Iterable[Iterable[str]]) -> Iterator[str]:
+    for number, row in enumerate(found):
+        if number:
+            yield ""
+        for name, text in zip(columns, row, strict=True):
+            yield f"{name}: {text}".rstrip()
 
 
 def printable(value: Any) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shlex
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -12,6 +14,7 @@ from recorder.errors import BadInput, UnknownStream
 if TYPE_CHECKING:
     from recorder.ledger import Ledger
 
+_LIKE_AN_ID = re.compile(r"[A-Za-z]\S{2,}")
 _RANGE = re.compile(r"([0-9]{1,18})?-([0-9]{1,18})?")
 
 
@@ -23,37 +26,50 @@ class Target(Struct, frozen=True):
     last: int | None = None
 
 
-def resolve(ledger: Ledger, text: str) -> Target:
+def resolve(ledger: Ledger, text: str, *, ranges: bool = False) -> Target:
     """What the text names. The last `@` counts; a stream whose whole name this is goes first.
 
-    Raises `UnknownStream`, and `BadInput` where what follows the `@` names no event.
+    `ranges`: `A-B` is of use. Raises `UnknownStream`, and `BadInput` where what follows the `@` names no event, or a
+    range where one event is wanted.
     """
     whole = ledger.find(text)
     if whole is not None:
         return Target(whole.name)
     stream, at, place = text.rpartition("@")
     if not at:
-        return Target(_name(ledger, text))
-    name = _name(ledger, stream)
-    return _place(ledger, name, place)
+        return Target(stream_name(ledger, text))
+    return _place(ledger, stream_name(ledger, stream), place, ranges)
 
 
-def number(text: str, last: int) -> int:
+def number(stream: str, text: str, last: int) -> int:
     """The event number that `--at` gives: digits, or `end`. Raises `BadInput`."""
     if text == "end":
         return last
     if not _is_number(text) or int(text) > last:
-        raise BadInput(f"--at {text}: give an event number from 0 to {last}, or end")
+        other = f"; for a call write {written(stream, text)}" if _LIKE_AN_ID.fullmatch(text) else ""
+        raise BadInput(f"--at {text}: give an event number from 0 to {last}, or end{other}")
     return int(text)
 
 
-def _name(ledger: Ledger, stream: str) -> str:
+def stream_name(ledger: Ledger, stream: str) -> str:
+    """The name of the stream that this, or `latest`, names. Raises `UnknownStream`, with a name that is near."""
     if stream == "latest" and not ledger.streams():
         raise UnknownStream("there is no stream in the database yet: rec capture stores one")
-    return ledger.head(stream).name
+    try:
+        return ledger.head(stream).name
+    except UnknownStream as error:
+        near = get_close_matches(stream, [head.name for head in ledger.streams()], n=1)
+        if not near:
+            raise
+        raise UnknownStream(f"{error}; did you mean {shlex.quote(near[0])}?") from None
 
 
-def _place(ledger: Ledger, name: str, place: str) -> Target:
+def written(stream: str, place: object) -> str:
+    """`STREAM@PLACE` as a shell takes it."""
+    return shlex.quote(f"{stream}@{place}")
+
+
+def _place(ledger: Ledger, name: str, place: str, ranges: bool) -> Target:
     last = ledger.head(name).last_seq
     if place == "end":
         return Target(name, last, last)
@@ -68,7 +84,7 @@ def _place(ledger: Ledger, name: str, place: str) -> Target:
         return Target(name, *found)
     range = _RANGE.fullmatch(place)
     if range is not None and (range[1] or range[2]):
-        return Target(name, int(range[1] or 1), int(range[2] or last))
+        return _range(name, int(range[1] or 1), int(range[2] or last), place if not ranges else None)
     found = _first(
         ledger,
         "SELECT first_seq, last_seq FROM tool_calls_all WHERE stream = ? AND call_id = ? ORDER BY first_seq LIMIT 1",
@@ -78,6 +94,19 @@ def _place(ledger: Ledger, name: str, place: str) -> Target:
     if found is None:
         raise BadInput(f"{name}@{place}: give an event number, a range A-B, end, first-error or a call's id")
     return Target(name, *found)
+
+
+def _range(name: str, first: int, last: int, unwanted: str | None) -> Target:
+    """Raises `BadInput` for a range that runs backwards, or for one that is unwanted, which is spelled so."""
+    if first > last:
+        raise BadInput(f"{name}@{first}-{last}: the range runs backwards, from event {first} to event {last}")
+    if unwanted is not None:
+        raise BadInput(
+            f"{name}@{unwanted} is a range: the state after its last event is rec replay {written(name, last)}, what it"
+            f" changed rec diff {written(name, max(first - 1, 0))} {written(name, last)}, its events rec show"
+            f" {written(name, unwanted)}"
+        )
+    return Target(name, first, last)
 
 
 def _is_number(text: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -138,6 +139,12 @@ def test_default_folder_that_cannot_be_made_is_one_line() -> None:
         (["capture"], "Missing argument 'FILE…|-' (see rec capture --help)"),
         (["ls", "extra"], "(see rec ls --help)"),
         (["replay", "--at"], "(see rec replay --help)"),
+        (["replay", "chat", "5"], "(write chat@5)"),
+        (["show", "my chat", "5", "-d", "x.db"], "(write 'my chat@5')"),
+        (["show", "chat", "--at", "3"], "(write chat@3)"),
+        (["show", "--at=3", "chat"], "(write chat@3)"),
+        (["show", "--at", "3"], "(write latest@3)"),
+        (["sql", "SELECT", "*", "FROM", "events"], 'quote the query: rec sql "SELECT'),
         (["-d", "x.db", "ls"], "-d comes after the verb: rec ls -d runs.db"),
     ],
 )
@@ -145,10 +152,32 @@ def test_misuse_is_one_line_that_names_the_help(arguments: list[str], told: str,
     assert told in run(*arguments, folder=tmp_path).refusal
 
 
-def test_debug_shows_the_traceback(tmp_path: Path) -> None:
-    done = run("ls", "--debug", "-d", tmp_path / "none.db")
-    assert done.code != 0
-    assert "Traceback" in done.err
+def test_debug_changes_nothing_for_an_error_that_is_expected(tmp_path: Path) -> None:
+    none = tmp_path / "none.db"
+    assert run("ls", "--debug", "-d", none).refusal == run("ls", "-d", none).refusal
+    assert "No such option" in run("ls", "--debug", "--xyzzy").refusal
+
+
+@pytest.mark.parametrize("debug", [[], ["--debug"]])
+def test_debug_shows_the_traceback_of_an_error_that_nobody_expected(
+    recorded: Rec, debug: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Broken(io.StringIO):
+        def write(self, text: str) -> int:
+            raise RuntimeError("out of ink")
+
+    monkeypatch.setattr(sys, "stdout", Broken())
+    assert main(["ls", "-d", str(recorded.database), *debug]) == 2
+    told = capsys.readouterr().err
+    assert ("Traceback" in told) == bool(debug)
+    assert "rec: unexpected RuntimeError: out of ink" in told.splitlines()[-1]
+    assert ("run it again with --debug" in told) != bool(debug)
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_the_short_option_helps_as_well(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*words, "-h"]) == 0
+    assert capsys.readouterr().out == help_of(words, capsys)
 
 
 def test_a_reader_that_goes_away_is_no_error(recorded: Rec, tmp_path: Path) -> None:

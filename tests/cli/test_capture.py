@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from recorder.dialects import DIALECTS
 from tests.capture.made import CALL, chunk, ndjson, sse
 from tests.command import CASSETTES, Rec, on_terminal
 from tests.command import rec as run
@@ -115,6 +116,50 @@ def test_fine_files_go_in_beside_a_refused_one(rec: Rec) -> None:
 def test_options_that_do_not_fit_are_refused(rec: Rec, arguments: list[str], told: str) -> None:
     assert told in rec("capture", *arguments).refusal
     assert not rec.database.exists() or streams(rec) == {}
+
+
+def test_help_names_every_dialect(rec: Rec) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", "200")
+        done = run("capture", "--help").fine()
+    listed = ", ".join(sorted(DIALECTS)[:-1]) + f" or {sorted(DIALECTS)[-1]}"
+    assert listed in " ".join(done.out.split())
+
+
+def test_a_url_is_refused_with_the_way_to_record_it(rec: Rec) -> None:
+    told = rec("capture", "http://localhost:1/v1?a=b&c=d").refusal
+    assert told.endswith("curl -N 'http://localhost:1/v1?a=b&c=d' | rec capture - records what it streams")
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "told"),
+    [
+        ("x.json", b'[{"a": 1}, {"b": 2}]', "a JSON array must be one object a line"),
+        ("x.json", b'[\n {"a": 1},\n {"b": 2}\n]', "a JSON array must be one object a line"),
+        ("x.sse", sse("{'a': 1}", "{'b': 2}"), "Python dicts are no JSON: write each event by json.dumps"),
+        ("x.sse", sse(*CALL).replace(b"\n\n", b"\n"), "SSE frames end with a blank line"),
+        ("x.sse", sse(*CALL).replace(b"\n\n", b"\n") + b"\n", "SSE frames end with a blank line"),
+        ("x.sse", b'data: {"object":"chat.comp', "it breaks off within its first frame"),
+        ("x.jsonl", b'{"a": 1}\n{"b": 2}\n', "it is JSON, in no dialect that rec knows"),
+        ("x.sse", sse("a", "b"), "its frames are no JSON"),
+    ],
+)
+def test_a_recording_in_which_nothing_is_recognised_gets_a_hint(rec: Rec, file: str, content: bytes, told: str) -> None:
+    lines = rec("capture", rec.file(file, content)).fine().err.splitlines()
+    assert len(lines) == 2
+    assert lines[0].startswith("x: stored ")
+    assert lines[1].startswith(f"x: nothing in it was recognised: {told}")
+
+
+def test_a_recording_in_which_something_is_recognised_gets_none(rec: Rec) -> None:
+    done = rec("capture", rec.file("x.sse", sse("no JSON", *CALL, "no JSON"))).fine()
+    assert done.err.count("\n") == 1
+    assert "not-json" in done.err
+
+
+def test_lines_of_python_are_refused_with_a_hint(rec: Rec) -> None:
+    told = rec("capture", rec.file("x.jsonl", b"{'a': 1}\n{'b': 2}\n")).refusal
+    assert told.endswith("nothing was stored (Python dicts are no JSON: write each event by json.dumps)")
 
 
 def test_a_dialect_can_be_given(rec: Rec) -> None:

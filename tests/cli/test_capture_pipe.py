@@ -316,6 +316,32 @@ def test_a_pipe_under_a_name_that_is_taken_is_refused(rec: Rec) -> None:
     assert told == "a stream 'weather' exists already; give this one another name with --name"
 
 
+def test_a_stream_that_is_renamed_meanwhile_gets_the_rest(rec: Rec) -> None:
+    with capturing(rec.database) as capture:
+        capture.send(sse(*CALL[:2]))
+        capture.stored(2)
+        rec("rename", "x", "y").fine()
+        rec("capture", CASSETTES / "weather.sse", "--name", "x").fine()
+        capture.send(sse(*CALL[2:]))
+        assert capture.end() == (0, "y: stored 4 events\n")
+    assert rec("replay", "y", "--emit", "sse").fine().stdout == sse(*CALL)
+    assert rec.rows("SELECT args, args_state FROM tool_calls WHERE stream = 'y'") == [['{"a": 1}', "complete"]]
+
+
+@pytest.mark.parametrize("others", [CALL, CALL[:1]], ids=["the same bytes", "other bytes"])
+def test_of_two_pipes_under_one_new_name_the_second_is_refused(rec: Rec, others: tuple[str, ...]) -> None:
+    with capturing(rec.database) as late:
+        late.send(b"\n")  # nothing to recognise yet: it has looked for the name, and holds none
+        until(lambda: rec.database.exists() and rec("ls").code == 0)
+        time.sleep(0.3)
+        rec("capture", "-", "--name", "x", given=sse(*CALL)).fine()
+        late.send(sse(*others))
+        code, told = late.end()
+    assert code == 2
+    assert told == "rec: another capture makes the stream 'x' as well; give this one another name with --name\n"
+    assert rec("ls", "--nl").fine().json["events"] == 4
+
+
 def test_a_first_line_longer_than_what_is_looked_at_is_stored_when_it_ends(rec: Rec) -> None:
     line = chunk(content="x" * 200_000).encode() + b"\n"
     done = run("capture", "-", "--name", "x", "-d", rec.database, given=line * 3)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from recorder.cli.commands import sql_advice
 from tests.command import CASSETTES, Rec
 
 VIEWS = (
@@ -73,7 +75,7 @@ def test_a_query_that_begins_with_a_comment(recorded: Rec, query: str) -> None:
         "DELETE FROM rm_tool_calls",
         "DROP TABLE log_events",
         "DROP VIEW events",
-        "DROP TRIGGER IF EXISTS nothing",
+        "DROP TRIGGER IF EXISTS unknown",
         "CREATE TABLE t (a)",
         "CREATE TEMP TABLE t (a)",
         "ALTER TABLE log_events ADD COLUMN a",
@@ -120,15 +122,45 @@ def test_a_query_that_writes_is_refused_and_writes_nothing(rec: Rec, tmp_path: P
 )
 def test_a_query_that_is_wrong_is_one_line(recorded: Rec, query: str, told: str) -> None:
     refusal = recorded("sql", query).refusal
-    assert refusal.startswith("the query is refused: ")
+    assert re.match(r"the query (failed|is refused): ", refusal)
     assert told in refusal
+
+
+def test_what_only_reads_is_not_called_refused(recorded: Rec) -> None:
+    assert recorded("sql", "SELECT nosuch").refusal.startswith("the query failed: ")
+    assert recorded("sql", "DELETE FROM log_events").refusal.startswith("the query is refused: ")
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("SELECT * FROM tool_calls WHERE stream = chat", "(text goes in single quotes: 'chat')"),
+        ('SELECT * FROM tool_calls WHERE name LIKE "chat%" OR name IN ("a", b)', "quotes: 'b')"),
+        ("SELECT nosuch FROM streams", "(streams has stream, "),
+        ("SELECT c.nosuch FROM tool_calls c JOIN findings f", "; findings has stream, rule, "),
+        ("SELECT nosuch", "(docs/sql.md names the columns)"),
+        ("SELECT json('{')", "add WHERE json_valid(args)"),
+        ("audit queries.sql", "(to run the query in a file: rec sql - < 'audit queries.sql')"),
+    ],
+)
+def test_a_query_that_fails_gets_advice(recorded: Rec, query: str, told: str) -> None:
+    assert told in recorded("sql", query).refusal
+
+
+def test_json_that_is_malformed_behind_the_first_rows_gets_advice_as_well(recorded: Rec) -> None:
+    query = "SELECT json(CASE WHEN seq = 15 THEN '{' ELSE '{}' END) FROM events WHERE stream = 'weather'"
+    assert recorded("sql", "--nl", query).err.endswith("or with the name of the column that is read)\n")
+
+
+def test_the_advice_knows_every_view() -> None:
+    assert sql_advice.VIEWS == VIEWS
 
 
 def test_an_error_behind_the_first_rows_is_one_line_as_well(recorded: Rec) -> None:
     query = "SELECT abs(CASE WHEN seq = 15 THEN -9223372036854775808 ELSE seq END) FROM events WHERE stream = 'weather'"
     done = recorded("sql", "--nl", query)
     assert done.code == 2
-    assert done.err == "rec: the query is refused: integer overflow\n"
+    assert done.err == "rec: the query failed: integer overflow\n"
 
 
 def test_a_process_of_its_own_refuses_as_well(recorded: Rec) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -90,9 +91,56 @@ def test_show_takes_a_part(recorded: Rec, target: str, numbers: list[int]) -> No
     assert [row["seq"] for row in recorded("show", target, "--json").fine().json] == numbers
 
 
-@pytest.mark.parametrize("target", ["weather@0", "weather@21", "weather@5-3", "weather@1-21", "weather@99999999999999"])
+@pytest.mark.parametrize("target", ["weather@0", "weather@21", "weather@1-21", "weather@99999999999999"])
 def test_show_refuses_events_that_there_are_not(recorded: Rec, target: str) -> None:
     assert recorded("show", target).refusal == f"{target}: stream 'weather' has events 1 to 20"
+
+
+@pytest.mark.parametrize("verb", [["show"], ["replay"], ["replay", "--emit", "sse"], ["diff"]], ids=" ".join)
+def test_a_range_that_runs_backwards_is_refused(recorded: Rec, verb: list[str]) -> None:
+    told = recorded(*verb, "weather@5-3").refusal
+    assert told == "weather@5-3: the range runs backwards, from event 5 to event 3"
+
+
+@pytest.mark.parametrize("verb", ["replay", "diff"])
+@pytest.mark.parametrize("target", ["weather@3-5", "weather@3-3", "weather@-5", "weather@5-"])
+def test_a_range_is_refused_where_one_event_is_wanted(recorded: Rec, verb: str, target: str) -> None:
+    told = recorded(verb, target).refusal
+    assert told.startswith(f"{target} is a range: the state after its last event is rec replay weather@")
+    assert f"its events rec show {target}" in told
+
+
+def test_what_the_refusal_of_a_range_says_to_write_works(recorded: Rec) -> None:
+    told = recorded("diff", "weather@3-5").refusal
+    assert "rec replay weather@5, what it changed rec diff weather@2 weather@5, its events" in told
+    assert recorded("diff", "weather@2", "weather@5").code == 1
+
+
+def test_an_unknown_stream_with_a_near_name_gets_it_suggested(rec: Rec) -> None:
+    rec("capture", CASSETTES / "weather.sse", "--name", "my weather").fine()
+    for verb in (["show"], ["replay"], ["rebuild"], ["diff", "my weather"]):
+        assert rec(*verb, "my wether").refusal.endswith("; did you mean 'my weather'?")
+    assert rec("rename", "my wether", "x").refusal.endswith("; did you mean 'my weather'?")
+    assert "did you mean" not in rec("show", "nobody").refusal
+
+
+def test_names_in_advice_are_quoted_for_a_shell(rec: Rec) -> None:
+    rec("capture", CASSETTES / "weather.sse", "--name", "my weather").fine()
+    assert "write 'my weather@call_rec0001'" in rec("replay", "my weather", "--at", "call_rec0001").refusal
+    assert "rec replay 'my weather@5'" in rec("replay", "my weather@3-5").refusal
+
+
+def test_ls_on_a_terminal_leaves_out_what_says_little(recorded: Rec) -> None:
+    header, _, first, *_ = on_terminal("ls", "-d", recorded.database, stream="stdout").splitlines()
+    assert header.split() == ["stream", "events", "calls", "findings", "model", "created_at"]
+    assert re.search(r" \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$", first)
+    assert re.search(r"\.\d{6}Z", recorded("ls").out), "elsewhere nothing is cut"
+
+
+def test_ls_on_a_terminal_too_narrow_for_a_table_gives_a_line_a_value(recorded: Rec) -> None:
+    shown = on_terminal("ls", "-d", recorded.database, stream="stdout", columns=40)
+    assert shown.startswith("stream: weather\nevents: 20\ncalls: 1\n")
+    assert "\n\nstream: thinking\n" in shown
 
 
 def test_show_for_a_person_has_the_url_and_status_of_an_exchange(recorded: Rec) -> None:

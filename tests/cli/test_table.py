@@ -59,6 +59,11 @@ def test_the_widest_columns_give_way(room: int) -> None:
     assert _fitted([3, 21], 80) == [3, 21]
 
 
+def test_a_pipe_gets_a_table_however_narrow_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "10")
+    assert list(table(["a", "b"], [["x" * 30, "y" * 30]]))[2] == f"{'x' * 30}  {'y' * 30}"
+
+
 def test_no_column_is_cut_to_nothing() -> None:
     assert _fitted([100, 100, 3], 10) == [12, 12, 3]
 

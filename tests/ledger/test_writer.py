@@ -129,6 +129,27 @@ def test_a_writer_makes_its_stream_with_the_first_append(events: list[Event], tm
         assert (head.uuid, head.last_seq, head.parent, head.parent_seq) == (writer.uuid, 2, "an agent", 7)
 
 
+def test_a_writer_stays_with_a_stream_that_is_renamed(events: list[Event], tmp_path: Path) -> None:
+    with log(tmp_path, []) as ledger:
+        writer = ledger.writer("x")
+        writer.append(events[:3])
+        ledger.rename("x", "y")
+        ledger.writer("x").append(events[:1])
+        writer.append(events[3:])
+        assert [(head.name, head.last_seq) for head in ledger.streams()][-2:] == [("y", len(events)), ("x", 1)]
+        assert writer.required_head.name == "y"
+        assert writer.uuid == ledger.head("y").uuid
+
+
+def test_a_writer_whose_first_append_failed_makes_the_stream_with_the_next(events: list[Event], tmp_path: Path) -> None:
+    with log(tmp_path, []) as ledger:
+        writer = ledger.writer("x")
+        with pytest.raises(Conflict):
+            writer.append(events[:1], expected=5)
+        assert writer.head is None
+        assert writer.append(events[:1]).last_seq == 1
+
+
 def test_a_stream_reopened_for_every_event_still_gets_snapshots(
     events: list[Event], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

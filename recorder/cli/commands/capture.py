@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from recorder.cli import opening
+from recorder.cli.commands import capture_advice
 from recorder.cli.options import Database
 from recorder.cli.output import error_line, hint
 from recorder.cli.progress import Progress
@@ -32,7 +34,7 @@ def capture(
         typer.Option(
             "--dialect",
             metavar="DIALECT",
-            help="What the frames are written in. Default: found out.",
+            help="What its frames are in: anthropic.messages, langchain.v2, openai.chat or unknown. Default: found.",
             show_default=False,
         ),
     ] = None,
@@ -88,6 +90,8 @@ def _capture(ledger: Ledger, file: str, name: str | None, dialect: str | None, t
 
     progress = Progress(file) if sys.stderr.isatty() else None
     try:
+        if file.startswith(("http://", "https://")):
+            raise BadInput(f"{file} is a URL: curl -N {shlex.quote(file)} | rec capture - records what it streams")
         if file != "-":
             return capture_file(ledger, Path(file), name=name, dialect=dialect, progress=progress), False
         if sys.stdin.isatty():
@@ -121,6 +125,9 @@ def _report(ledger: Ledger, captured: Captured) -> None:
     _, found = ledger.sql(_FINDINGS, (captured.stream, captured.last_seq - captured.events))
     findings = ", ".join(f"{count} {rule}" for rule, count in found)
     hint(f"{captured.stream}: {what}" + (f" (findings: {findings})" if findings else ""))
+    advice = capture_advice.advice(ledger, captured)
+    if advice is not None:
+        hint(f"{captured.stream}: nothing in it was recognised: {advice}")
     if captured.note is not None:
         hint(f"{captured.stream}: {captured.note}")
 

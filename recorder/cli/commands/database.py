@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from recorder.cli import opening
+from recorder.cli import opening, targets
 from recorder.cli.help import Verb
 from recorder.cli.options import Database
 from recorder.cli.output import hint
@@ -92,5 +92,7 @@ def rebuild(
     The events stay as they are; messages, calls, pairings and findings are made again from them.
     """
     with opening.ledger(database, write=True, create=False) as ledger:
-        for stream in [ledger.head(each).name for each in streams or []] or [head.name for head in ledger.streams()]:
+        for stream in [targets.stream_name(ledger, each) for each in streams or []] or [
+            head.name for head in ledger.streams()
+        ]:
             hint(f"{stream}: rebuilt from {ledger.rebuild(stream)} events")

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from recorder.cli import opening, output
+from recorder.cli.commands import sql_advice
 from recorder.cli.options import Csv, Database, Json, Nl, Table, format_of
 from recorder.errors import QueryRefused
 
@@ -41,13 +42,14 @@ def sql(
     Views: streams, events, runs, messages, tool_call_chunks, tool_calls, tool_messages, pairings, findings.
     """
     format = format_of(json, nl, csv, table)
+    query = _given() if query == "-" else query
     with opening.ledger(database) as ledger:
         try:
-            columns, found = ledger.sql(_given() if query == "-" else query)
+            columns, found = ledger.sql(query)
+            output.rows(columns, found, format)
         except QueryRefused as error:
-            hint = " (rec sql --help names the views)" if "no such table" in str(error) else ""
-            raise QueryRefused(f"{error}{hint}") from None
-        output.rows(columns, found, format)
+            advice = sql_advice.advice(ledger, query, str(error))
+            raise QueryRefused(f"{error} ({advice})" if advice else str(error)) from None
 
 
 def _given() -> str:

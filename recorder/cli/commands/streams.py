@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import sys
+from collections.abc import Iterator
+from typing import Annotated, Any
 
 import typer
 
@@ -68,7 +70,17 @@ def ls(
             raise BadInput(f"--since {since}: give a date or time in ISO-8601, such as 2026-01-31T12:00:00") from None
     with opening.ledger(database) as ledger:
         columns, found = ledger.sql(_STREAMS, {"tool": tool, "model": model, "since": since})
+        if format == "human" and sys.stdout.isatty():
+            columns, found = _for_a_terminal(columns, list(found))
         output.rows(columns, found, format)
+
+
+def _for_a_terminal(columns: list[str], rows: list[tuple[Any, ...]]) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
+    """Leaves more room for names: times in seconds, and no column of parents where no stream has one."""
+    made, parent = columns.index("created_at"), columns.index("parent")
+    shown = [place for place in range(len(columns)) if place != parent or any(row[parent] for row in rows)]
+    cells = ([*row[:made], f"{row[made][:19]}Z", *row[made + 1 :]] for row in rows)
+    return [columns[place] for place in shown], (tuple(row[place] for place in shown) for row in cells)
 
 
 def show(
@@ -85,11 +97,12 @@ def show(
     Examples:
       rec show weather
       rec show weather@10-20 --nl
+      rec show weather@-5                 the first five; weather@10- is all from event 10 on
       rec show weather@first-error
     """
     format = format_of(json, nl, csv, table)
     with opening.ledger(database) as ledger:
-        found = targets.resolve(ledger, target)
+        found = targets.resolve(ledger, target, ranges=True)
         last = ledger.head(found.stream).last_seq
         first = found.first if found.first is not None else 1
         until = found.last if found.last is not None else last
@@ -117,4 +130,4 @@ def rename(
     from recorder.capture import checked
 
     with opening.ledger(database, create=False, write=True) as ledger:
-        ledger.rename(stream, checked(name))
+        ledger.rename(targets.stream_name(ledger, stream), checked(name))

@@ -1,0 +1,61 @@
+"""What a recording should look like, where nothing in it was recognised."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from recorder.dialects.base import PARTIAL
+
+if TYPE_CHECKING:
+    from recorder.capture import Captured
+    from recorder.ledger import Ledger
+
+_GATHERED = """
+SELECT EXISTS (SELECT 1 FROM messages_all WHERE stream = :stream)
+    OR EXISTS (SELECT 1 FROM tool_calls_all WHERE stream = :stream)
+    OR EXISTS (SELECT 1 FROM tool_messages WHERE stream = :stream)
+    OR EXISTS (SELECT 1 FROM runs WHERE stream = :stream AND kind <> 'exchange')
+"""
+_OTHERS = """
+SELECT count(*), coalesce(sum(rule NOT IN ('unknown-frame', 'partial-frame', 'not-json')), 0)
+FROM findings WHERE stream = :stream
+"""
+_BEGINNING = """
+SELECT c.format, e.kind, substr(e.body, 1, 4096) FROM events e JOIN log_streams s ON s.name = e.stream
+LEFT JOIN log_captures c ON c.stream_id = s.stream_id AND c.capture = 1
+WHERE e.stream = :stream AND length(e.body) > 0 ORDER BY e.seq LIMIT 1
+"""
+_PYTHON = re.compile(rb"""(?:data:\s*)?[\[{(]\s*(?:'|\{'|\w+\()""")
+_SECOND_DATA = re.compile(rb"\n(?:data:)?[ \t]*[\[{]")
+
+
+def advice(ledger: Ledger, captured: Captured) -> str | None:
+    """What is expected in place of what was seen; None where something was recognised, or nothing stored."""
+    named = {"stream": captured.stream}
+    if captured.events == 0 or _row(ledger, _GATHERED, named)[0]:
+        return None
+    findings, others = _row(ledger, _OTHERS, named)
+    if not findings or others:
+        return None
+    format, kind, body = _row(ledger, _BEGINNING, named)
+    return _by_its_beginning(format, kind, bytes(body).lstrip())
+
+
+def _by_its_beginning(format: str | None, kind: str, body: bytes) -> str:
+    if _PYTHON.match(body):
+        return "Python dicts are no JSON: write each event by json.dumps"
+    if format == "sse" and _SECOND_DATA.search(body):
+        return "SSE frames end with a blank line, and here several data lines are one frame"
+    if kind == PARTIAL:
+        return "it breaks off within its first frame"
+    if body.startswith(b"["):
+        return "a JSON array must be one object a line"
+    if body.startswith(b"{"):
+        return "it is JSON, in no dialect that rec knows (rec capture --help names them)"
+    return "its frames are no JSON"
+
+
+def _row(ledger: Ledger, query: str, parameters: Mapping[str, object]) -> tuple[Any, ...]:
+    return next(ledger.sql(query, parameters)[1])
