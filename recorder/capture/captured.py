@@ -24,3 +24,5 @@ class Captured(Struct, frozen=True, kw_only=True):
     """0 where nothing came: then there is no stream."""
     note: str | None = None
     """What the user should know: the source could be read in part only."""
+    passed_on: bool = True
+    """False where a tee could not be written any more: all was stored all the same."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
+from msgspec import structs
+
 from recorder.capture.appending import BATCH_EVENTS, FrameWriter
 from recorder.capture.captured import Captured, Progress
 from recorder.capture.interrupts import Interrupts
@@ -41,33 +43,54 @@ def capture_pipe(
     """
     interrupts = interrupts or Interrupts()
     with interrupts.installed():
-        pieces = interrupts.pieces(pipe)
-        passed = _passed_on(pieces, tee) if tee is not None else pieces
+        passing = _Passing(tee, trouble or _tell_nobody)
+        passed = passing.on(interrupts.pieces(pipe))
         try:
             capture = _PipeCapture(ledger, checked(stream), dialect, progress)
             for data in passed:
                 capture.feed(data)
-            return capture.end(stopped=interrupts.stopped)
+            captured = capture.end(stopped=interrupts.stopped)
+            return structs.replace(captured, passed_on=not passing.failed)
         except Exception as error:
-            if tee is not None:
-                if trouble is not None:
-                    trouble(f"{error}; from here on the input is passed on and not stored")
-                for _ in passed:
-                    pass
+            if passing.works and trouble is not None:
+                trouble(f"{error}; from here on the input is passed on and not stored")
+            for _ in passed if passing.works else ():
+                pass
             raise
 
 
-def _passed_on(pieces: Iterator[bytes], tee: BinaryIO) -> Iterator[bytes]:
-    """Passes pieces on before it gives them; ends where they cannot be passed on any more."""
-    for data in pieces:
-        try:
-            tee.write(data)
-            tee.flush()
-        except BrokenPipeError:
-            # As without a recorder: the program that writes is to find its pipe closed.
+class _Passing:
+    """Passes what comes through a pipe on to `tee`, where there is one."""
+
+    def __init__(self, tee: BinaryIO | None, trouble: Trouble) -> None:
+        self._tee = tee
+        self._trouble = trouble
+        self.failed = False
+
+    @property
+    def works(self) -> bool:
+        return self._tee is not None
+
+    def on(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        """The pieces, each passed on before it is given; they end where nobody reads the tee any more."""
+        for data in pieces:
+            try:
+                if self._tee is not None:
+                    self._tee.write(data)
+                    self._tee.flush()
+            except BrokenPipeError:
+                # As without a recorder: the program that writes is to find its pipe closed.
+                yield data
+                return
+            except OSError as error:
+                self._tee, self.failed = None, True
+                reason = (error.strerror or str(error)).lower()
+                self._trouble(f"standard output: {reason}; from here on the input is stored and not passed on")
             yield data
-            return
-        yield data
+
+
+def _tell_nobody(_: str) -> None:
+    """Nobody asked to be told."""
 
 
 class _PipeCapture:

@@ -212,6 +212,24 @@ def test_a_full_disk_behind_stdout_is_one_line(recorded: Rec) -> None:
     assert process.stderr == b"rec: the output: no space left on device\n"
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_a_tee_that_cannot_be_written_does_not_keep_the_input_from_the_log(rec: Rec) -> None:
+    with open("/dev/full", "wb") as full:
+        process = subprocess.run(
+            command("capture", "--tee", "-", "--name", "teed", "-d", rec.database),
+            input=(CASSETTES / "weather.sse").read_bytes(),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env=environment(),
+            timeout=60,
+        )
+    assert process.returncode == 2
+    lines = process.stderr.decode().splitlines()
+    assert "standard output: no space left on device; from here on the input is stored and not passed on" in lines[0]
+    assert "teed: stored 20 events" in lines[1]
+    assert rec("replay", "teed", "--emit", "sse").stdout == (CASSETTES / "weather.sse").read_bytes()
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell closes the streams")
 def test_closed_standard_streams_are_no_error(recorded: Rec) -> None:
     line = f"'{sys.executable}' -m recorder ls -d '{recorded.database}' <&- >&- 2>&-"

@@ -12,7 +12,10 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
+from recorder import dialects
+from recorder.cli.commands.database import rebuild
 from recorder.store.migrate import SCHEMA
 from tests.command import CASSETTES, Rec
 from tests.command import rec as run
@@ -167,6 +170,25 @@ def test_check_tells_damage_from_risks(rec: Rec) -> None:
     done = rec("db", "check")
     assert done.code == 1
     assert any(line.startswith("damage: ") for line in done.out.splitlines())
+
+
+def test_a_stream_that_cannot_be_rebuilt_does_not_keep_the_others_from_it(
+    rec: Rec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rec("capture", WEATHER, CASSETTES / "agent.jsonl").fine()
+    broken = dialects.get("openai.chat")
+
+    def fail(state: object, event: object) -> object:
+        raise ZeroDivisionError("planted")
+
+    monkeypatch.setitem(dialects.DIALECTS._loaded, broken.name, structs.replace(broken, step=fail))  # type: ignore[attr-defined]
+    code, lines = 2, []
+    monkeypatch.setattr("recorder.cli.commands.database.hint", lines.append)
+    monkeypatch.setattr("recorder.cli.commands.database.error_line", lines.append)
+    assert rebuild([], str(rec.database)) == code
+    assert len(lines) == 2
+    assert "planted" in lines[0]
+    assert lines[1] == "agent: rebuilt from 59 events"
 
 
 def test_rebuild_gives_the_same_rows(rec: Rec) -> None:

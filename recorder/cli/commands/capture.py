@@ -79,6 +79,7 @@ def capture(
                 hint(f"{file}: interrupted; what was stored stays, and the same command stores the rest")
                 return 130
             _report(ledger, captured)
+            refused += not captured.passed_on
             if stopped:
                 return 130
         return 2 if refused else 0

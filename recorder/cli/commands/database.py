@@ -9,7 +9,8 @@ import typer
 from recorder.cli import opening, targets
 from recorder.cli.help import Verb
 from recorder.cli.options import Database
-from recorder.cli.output import hint
+from recorder.cli.output import error_line, hint
+from recorder.errors import ProjectionFailed
 
 db = typer.Typer(
     help="""The database and its care.
@@ -81,7 +82,7 @@ def check(database: Database = None) -> int:
 def rebuild(
     streams: Annotated[list[str] | None, typer.Argument(metavar="STREAM…", help="All streams by default.")] = None,
     database: Database = None,
-) -> None:
+) -> int:
     """Compute the read model anew from the events.
 
     \b
@@ -89,10 +90,16 @@ def rebuild(
       rec rebuild
       rec rebuild weather
 
-    The events stay as they are; messages, calls, pairings and findings are made again from them.
+    The events stay as they are; messages, calls, pairings and findings are made again from them. A stream that cannot
+    be rebuilt does not keep the others from it; exit code 2 says that there was one.
     """
     with opening.ledger(database, write=True, create=False) as ledger:
-        for stream in [targets.stream_name(ledger, each) for each in streams or []] or [
-            head.name for head in ledger.streams()
-        ]:
-            hint(f"{stream}: rebuilt from {ledger.rebuild(stream)} events")
+        named = [targets.stream_name(ledger, each) for each in streams or []]
+        failed = 0
+        for stream in named or [head.name for head in ledger.streams()]:
+            try:
+                hint(f"{stream}: rebuilt from {ledger.rebuild(stream)} events")
+            except ProjectionFailed as error:
+                failed += 1
+                error_line(str(error))
+        return 2 if failed else 0
