@@ -20,6 +20,7 @@ from recorder.projections.partial_json import INVALID, Change, PartialJson
 from recorder.projections.timeline import Run
 
 Changes = list[dict[str, Any]]
+_HEAD = ("message_id", "role", "model", "finish_reason", "usage")
 
 
 class ChangeCollector(Silent):
@@ -29,6 +30,7 @@ class ChangeCollector(Silent):
         self._changes: Changes = []
         self._readers: dict[str, PartialJson] = {}
         self._states: dict[str, str] = {}
+        self._ids: dict[str, str | None] = {}
         self._heads: dict[str, tuple[Any, ...]] = {}
         self._pairings: dict[int, tuple[Any, ...]] = {}
 
@@ -37,33 +39,20 @@ class ChangeCollector(Silent):
         return taken
 
     def message_changed(self, seq: int, message: Message) -> None:
-        head = {
-            "message_id": message.id,
-            "role": message.role,
-            "model": message.model,
-            "finish_reason": message.finish_reason,
-            "usage": message.usage,
-        }
+        usage = message.usage
+        head = (message.id, message.role, message.model, message.finish_reason, dict(usage) if usage else None)
         known = self._heads.get(message.ref)
+        if head == known:
+            return
         if known is None:
-            self._add(
-                message=message.ref,
-                op="open",
-                run_id=message.run_id,
-                layer=message.layer,
-                choice=message.choice,
-            )
-        values = tuple(repr(value) for value in head.values())
-        if values != known:
-            before = known or ("None",) * len(head)
-            changed = {
-                name: value
-                for (name, value), old, new in zip(head.items(), before, values, strict=True)
-                if old != new and value not in (None, {})
-            }
-            if changed:
-                self._add(message=message.ref, op="set", **changed)
-            self._heads[message.ref] = values
+            self._add(message=message.ref, op="open", run_id=message.run_id, layer=message.layer, choice=message.choice)
+            known = (None,) * len(_HEAD)
+        changed = {
+            name: new for name, old, new in zip(_HEAD, known, head, strict=True) if new != old and new is not None
+        }
+        if changed:
+            self._add(message=message.ref, op="set", **changed)
+        self._heads[message.ref] = head
 
     def message_finished(self, seq: int, message: Message) -> None:
         self.message_changed(seq, message)
@@ -98,6 +87,9 @@ class ChangeCollector(Silent):
 
     def chunk_gathered(self, seq: int, ordinal: int, message: Message, step: GatherStep) -> None:
         entry = step.entry
+        if not step.opened and entry.id != self._ids.get(entry.ref):
+            self._add(call=entry.ref, op="set", field="id", value=entry.id)
+        self._ids[entry.ref] = entry.id
         if step.opened:
             self._states[entry.ref] = "open"
             self._add(
@@ -111,7 +103,9 @@ class ChangeCollector(Silent):
             self._readers.pop(entry.ref, None)
         if step.args:
             self._add(call=entry.ref, op="append", field="raw", value=step.args)
-            reader = self._readers.setdefault(entry.ref, PartialJson())
+            reader = self._readers.get(entry.ref)
+            if reader is None:
+                reader = self._readers[entry.ref] = PartialJson()
             reader.feed(step.args)
             self._add_value(entry.ref, reader.changes())
 
@@ -122,11 +116,10 @@ class ChangeCollector(Silent):
         self._add(run=run.run_id, op="start" if run.first_seq == seq else "set", **shown)
 
     def pairing_changed(self, seq: int, pairing: Pairing) -> None:
-        shown = row_of(pairing)
         held = (pairing.call_id, pairing.name, pairing.status, pairing.answer_seq)
         if self._pairings.get(pairing.position) != held:
             self._pairings[pairing.position] = held
-            self._add(pairing=pairing.position, op="set", **shown)
+            self._add(pairing=pairing.position, op="set", **row_of(pairing))
 
     def call_restated(self, seq: int, call: HistoryCall, pairing: Pairing, run_id: str, layer: str) -> None:
         self._add(call=pairing.call_ref, op="restated", id=call.id, name=call.name, raw=call.args)

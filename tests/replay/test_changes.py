@@ -43,7 +43,7 @@ class Applied:
 
     def _call(self, ref: str, op: str, field: str | None, change: dict[str, Any]) -> None:
         if op == "open":
-            self.calls[ref] = {"name": None, "raw": "", "state": "open"}
+            self.calls[ref] = {"id": change["id"], "name": None, "raw": "", "state": "open"}
             self.values[ref] = Follower()
         elif op == "state":
             self.calls[ref]["state"] = change["state"]
@@ -51,7 +51,7 @@ class Applied:
             path = tuple(change["path"])
             value = INVALID if change["value"] is None and not path and op == "set" else change["value"]
             self.values[ref].apply([Change(op=op, path=path, value=value)])  # type: ignore[arg-type]
-        elif field in ("name", "raw") and op == "set":
+        elif field in ("id", "raw") and op == "set":
             self.calls[ref][field] = change["value"]
         elif field in ("name", "raw"):
             self.calls[ref][field] = (self.calls[ref][field] or "") + change["value"]
@@ -68,7 +68,7 @@ def hold(events: list[Event]) -> None:
         state = folding.state
         calls = {call["call_ref"]: call for message in state["messages"] for call in message["calls"]}
         assert applied.calls == {
-            ref: {name: call[name] for name in ("name", "raw", "state")} for ref, call in calls.items()
+            ref: {name: call[name] for name in ("id", "name", "raw", "state")} for ref, call in calls.items()
         }
         for ref, call in calls.items():
             value = applied.values[ref].value
@@ -112,6 +112,15 @@ def test_a_placeholder_that_real_arguments_follow_is_taken_back() -> None:
     hold(events)
     raws = [Folding().advance(*events[:n]).state["messages"][0]["calls"][0]["raw"] for n in (1, 2, 3, 4)]
     assert raws == ["{}", '{"city"', '{"city": "Oslo"}', '{"city": "Oslo"}']
+
+
+def test_an_id_that_comes_late_is_told() -> None:
+    calls = [{"index": 0, "function": {"name": "f", "arguments": ""}}, {"index": 0, "id": "a", "function": {}}]
+    lines = [
+        json.dumps({"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"tool_calls": [call]}}]})
+        for call in calls
+    ]
+    hold(events_of("".join(f"data: {line}\n\n" for line in lines).encode()))
 
 
 def test_the_whole_size_is_linear_in_the_stream() -> None:
