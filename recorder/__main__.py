@@ -15,6 +15,10 @@ def main() -> int:
     if sys.argv[1:] in (["--version"], ["-V"]):
         print(f"rec {__version__}")
         return 0
+    import gc
+
+    # What is imported stays: to look through it for garbage, again and again while it comes, is a tenth of a start.
+    gc.set_threshold(50_000, 20, 20)
     try:
         from recorder.cli.app import main as run
 

@@ -43,7 +43,7 @@ def test_capture_of_frames_imports_no_framework(tmp_path: Path) -> None:
 
 def test_replay_imports_only_what_it_needs(tmp_path: Path) -> None:
     imported_by("capture", str(REPOSITORY / "cassettes" / "weather.sse"), "-d", "x.db", folder=tmp_path)
-    heavy = {"alembic", "langchain_core", "langgraph", "mako", "rich", "starlette", "uvicorn", "vcr", "yaml"}
+    heavy = {"alembic", "langchain_core", "langgraph", "mako", "pydantic", "rich", "starlette", "vcr", "yaml"}
     assert not imported_by("replay", "weather", "--at", "5", "-d", "x.db", folder=tmp_path) & heavy
     assert not imported_by("replay", "weather", "--at", "5", "-d", "x.db", "--json", folder=tmp_path) & heavy
 

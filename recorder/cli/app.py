@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import traceback
+from collections.abc import Sequence
 from contextlib import suppress
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
 from recorder._version import __version__
-from recorder.cli import misuse, output
-from recorder.cli.commands import capture, database, diff, replay, sql, streams
+from recorder.cli import output
 from recorder.cli.help import Verb, Verbs
 from recorder.errors import RecorderError
 
@@ -21,16 +23,8 @@ EPILOG = (
     " 2 an error."
 )
 
-app = typer.Typer(
-    name="rec",
-    cls=Verbs,
-    add_completion=False,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    epilog=EPILOG,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help="""Record what an LLM agent streamed; get its state back at any event.
+_COMMENT = re.compile(r"--(?:\W|[\w-]*\s)")
+HELP = """Record what an LLM agent streamed; get its state back at any event.
 
 \b
 Examples:
@@ -38,8 +32,43 @@ Examples:
   my-agent | rec capture -            store events as they arrive
   rec replay run --at 12              the state after event 12
   rec sql "SELECT * FROM tool_calls"  ask everything in SQL
-""",
-)
+"""
+VERBS = {
+    "capture": "capture:capture",
+    "ls": "streams:ls",
+    "show": "streams:show",
+    "replay": "replay:replay",
+    "diff": "diff:diff",
+    "sql": "sql:sql",
+    "rename": "streams:rename",
+    "rebuild": "database:rebuild",
+    "db": "database:db",
+}
+"""Where each verb is, in the order in which a person meets them."""
+
+
+def program(arguments: Sequence[str] = ()) -> typer.Typer:
+    """The command line. With `arguments` that begin with a verb, with that verb only: to make all costs every start."""
+    app = typer.Typer(
+        name="rec",
+        cls=Verbs,
+        add_completion=False,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        epilog=EPILOG,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        help=HELP,
+    )
+    app.callback()(options)
+    for verb in arguments[:1] if arguments[:1] and arguments[0] in VERBS else VERBS:
+        module, _, name = VERBS[verb].partition(":")
+        found = getattr(import_module(f"recorder.cli.commands.{module}"), name)
+        if isinstance(found, typer.Typer):
+            app.add_typer(found, name=verb, cls=Verbs)
+        else:
+            app.command(verb, cls=Verb)(found)
+    return app
 
 
 def _version(wanted: bool) -> None:
@@ -48,7 +77,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def options(
     version: Annotated[
         bool,
@@ -56,18 +84,7 @@ def options(
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show a traceback where an error is not expected.")] = False,
 ) -> None:
-    pass
-
-
-app.command("capture", cls=Verb)(capture.capture)
-app.command("ls", cls=Verb)(streams.ls)
-app.command("show", cls=Verb)(streams.show)
-app.command("replay", cls=Verb)(replay.replay)
-app.command("diff", cls=Verb)(diff.diff)
-app.command("sql", cls=Verb)(sql.sql)
-app.command("rename", cls=Verb)(streams.rename)
-app.command("rebuild", cls=Verb)(database.rebuild)
-app.add_typer(database.db, name="db", cls=Verbs)
+    """What may stand before a verb."""
 
 
 def main(argv: list[str]) -> int:
@@ -79,7 +96,7 @@ def main(argv: list[str]) -> int:
     debug = len(arguments) != len(argv)
     output.prepare()
     try:
-        result = app(args=sql.protected(arguments), prog_name="rec", standalone_mode=False)
+        result = program(arguments)(args=_protected(arguments), prog_name="rec", standalone_mode=False)
         sys.stdout.flush()
         return result if isinstance(result, int) else 0
     except typer.Exit as exit:
@@ -105,6 +122,13 @@ def main(argv: list[str]) -> int:
         return _fail(f"unexpected {type(error).__name__}: {error}{advice}")
 
 
+def _protected(arguments: list[str]) -> list[str]:
+    """The arguments, a query that begins with a comment (`-- why`) marked as no option by a space before it."""
+    if arguments[:1] != ["sql"]:
+        return arguments
+    return [f" {each}" if _COMMENT.match(each) else each for each in arguments]
+
+
 def _drop_stdout() -> None:
     """What stdout still holds cannot be written: without this, Python would say so once more at its end."""
     with suppress(OSError):
@@ -120,6 +144,8 @@ def _usage(error: typer.TyperException, arguments: list[str]) -> int:
     command = context.command_path if context is not None else " ".join(["rec", *arguments[:1]])
     if command == "rec" and "option: -d" in message:
         return _fail("-d comes after the verb: rec ls -d runs.db")
+    from recorder.cli import misuse
+
     advice = misuse.advice(message, command, arguments) or f"see {command} --help"
     return _fail(f"{message.rstrip('.')} ({advice})")
 

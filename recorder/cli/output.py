@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from recorder.cli.options import Format
-from recorder.cli.table import table
 from recorder.events import jsontext
 
 
@@ -41,6 +40,8 @@ def rows(columns: Sequence[str], found: Iterable[Sequence[Any]], format: Format)
         writer.writerow(columns)
         writer.writerows([cell(value) for value in row] for row in found)
     else:
+        from recorder.cli.table import table
+
         for line in table(columns, ([cell(value) for value in row] for row in found)):
             print(line)
 

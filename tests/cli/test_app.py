@@ -13,7 +13,7 @@ import pytest
 import typer
 
 from recorder import __version__
-from recorder.cli.app import app, main
+from recorder.cli.app import main, program
 from tests.command import CASSETTES, REPOSITORY, Rec, command, environment
 from tests.command import rec as run
 
@@ -26,7 +26,7 @@ def commands(group: Any, *path: str) -> Iterator[tuple[str, ...]]:
             yield from commands(found, *path, name)
 
 
-COMMANDS = [(), *commands(typer.main.get_command(app))]
+COMMANDS = [(), *commands(typer.main.get_command(program()))]
 
 
 def help_of(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> str:

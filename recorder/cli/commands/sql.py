@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from typing import Annotated
 
@@ -12,15 +11,6 @@ from recorder.cli import opening, output
 from recorder.cli.commands import sql_advice
 from recorder.cli.options import Csv, Database, Json, Nl, Table, format_of
 from recorder.errors import QueryRefused
-
-_COMMENT = re.compile(r"--(?:\W|[\w-]*\s)")
-
-
-def protected(arguments: list[str]) -> list[str]:
-    """The arguments, a query that begins with a comment (`-- why`) marked as no option by a space before it."""
-    if arguments[:1] != ["sql"]:
-        return arguments
-    return [f" {each}" if _COMMENT.match(each) else each for each in arguments]
 
 
 def sql(

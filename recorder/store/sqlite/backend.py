@@ -17,8 +17,7 @@ from recorder.errors import DatabaseUnusable
 from recorder.store import migrate, tables
 from recorder.store.backend import PLAIN, RARE, Parameters, Row
 from recorder.store.shapes import Problem, StreamHead
-from recorder.store.sqlite import faults, files, health, statements
-from recorder.store.sqlite.query import run_query
+from recorder.store.sqlite import faults, files, statements
 
 PAGE_BYTES = 8192
 """Pages of 4096 bytes waste up to 1.6 KB on an event of 2.5 KB, as LangChain's are; larger ones slow small commits."""
@@ -109,6 +108,8 @@ class SqliteBackend:
             driver.executemany(statements.upsert(table, tuple(columns)), rows)
 
     def query(self, sql: str, parameters: Parameters) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
+        from recorder.store.sqlite.query import run_query
+
         return run_query(self._read_uri, self.shown, sql, parameters)
 
     def schema_version(self) -> int:
@@ -116,6 +117,8 @@ class SqliteBackend:
             return _user_version(connection)
 
     def problems(self) -> list[Problem]:
+        from recorder.store.sqlite import health
+
         with self._engine.begin() as connection:
             return health.problems(connection, self.path)
 
