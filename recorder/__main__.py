@@ -8,17 +8,15 @@ from recorder._version import __version__
 
 
 def main() -> int:
-    """Run the command line in `sys.argv` and give its exit code: 0 fine, 1 a finding, 2 unusable, 130 interrupted.
+    """Run the command line in `sys.argv` and give its exit code.
+
+    0 fine, 1 two states differ or damage was found, 2 an error, 130 interrupted.
 
     `--version` alone is answered here, before anything is imported: it must start as fast as Python does.
     """
     if sys.argv[1:] in (["--version"], ["-V"]):
         print(f"rec {__version__}")
         return 0
-    import gc
-
-    # What is imported stays: to look through it for garbage, again and again while it comes, is a tenth of a start.
-    gc.set_threshold(50_000, 20, 20)
     try:
         from recorder.cli.app import main as run
 

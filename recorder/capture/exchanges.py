@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 
 from recorder import dialects
-from recorder.capture.recording import UNKNOWN, FrameRecorder, encoding_of
+from recorder.capture.recording import FrameRecorder
+from recorder.dialects import UNKNOWN
 from recorder.events import NewEvent, clock, framing, ids
 from recorder.sources import Part
 
@@ -44,7 +45,6 @@ def _event(recorder: FrameRecorder, part: Part, run_id: str) -> NewEvent:
         arrived_at=clock.now(),
         run_id=run_id,
         meta=msgspec.json.encode(meta) if meta else None,
-        encoding=encoding_of(part.body),
         redacted=", ".join(redacted) if redacted else None,
     )
 

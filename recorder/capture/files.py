@@ -12,9 +12,8 @@ from recorder.capture.appending import BATCH_EVENTS, FrameWriter
 from recorder.capture.captured import Captured, Progress, Status
 from recorder.capture.cassettes import capture_cassette
 from recorder.capture.names import checked, name_of_file
-from recorder.capture.recording import UNKNOWN
 from recorder.capture.refusals import not_a_stream, other_bytes, unreadable
-from recorder.dialects import base
+from recorder.dialects import UNKNOWN, base
 from recorder.errors import BadInput, NotAStream
 from recorder.ledger import Ledger
 from recorder.sources import Format, Frame, detect, reader_for

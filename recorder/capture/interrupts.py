@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import BinaryIO
 
-READ_BYTES = 256 * 1024
+from recorder.sources.files import READ_BYTES
 
 
 class Interrupts:

@@ -6,11 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from recorder import dialects
-from recorder.dialects import base
-from recorder.events import Encoding, NewEvent, clock, ids, jsontext
+from recorder.dialects import UNKNOWN, base
+from recorder.events import NewEvent, clock, ids, jsontext
 from recorder.sources import Frame, template_of
-
-UNKNOWN = "unknown"
 
 
 class FrameRecorder:
@@ -60,7 +58,6 @@ class FrameRecorder:
             name=envelope.name,
             source_id=frame.id,
             occurred_at=envelope.occurred_at,
-            encoding=encoding_of(frame.body),
         )
 
     @property
@@ -78,15 +75,6 @@ class FrameRecorder:
         if self._wanted and (found := dialects.recognise(value, frame.event)):
             self.dialect = found.name
         return dialects.get(self.dialect).envelope(value, frame.event)
-
-
-def encoding_of(body: bytes) -> Encoding:
-    """Whether a body is text."""
-    try:
-        body.decode()
-    except UnicodeDecodeError:
-        return "binary"
-    return "utf-8"
 
 
 def _value(body: bytes) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -58,6 +57,8 @@ def stream_name(ledger: Ledger, stream: str) -> str:
     try:
         return ledger.head(stream).name
     except UnknownStream as error:
+        from difflib import get_close_matches
+
         near = get_close_matches(stream, [head.name for head in ledger.streams()], n=1)
         if not near:
             raise

@@ -9,7 +9,7 @@ from typing import Any
 from recorder.dialects.base import Dialect, Envelope
 from recorder.dialects.urls import dialect_of_url
 
-__all__ = ["DIALECTS", "Dialect", "Envelope", "dialect_of_url", "get", "recognise"]
+__all__ = ["DIALECTS", "UNKNOWN", "Dialect", "Envelope", "dialect_of_url", "get", "recognise"]
 
 UNKNOWN = "unknown"
 _PLACES = {

@@ -44,6 +44,7 @@ class NewEvent(Struct, frozen=True, kw_only=True):
     meta: bytes | None = None
     """JSON object: URL, status and headers of an exchange's parts."""
     encoding: Encoding = "utf-8"
+    """The store makes it `binary` where the body is no UTF-8."""
     redacted: str | None = None
     """What was taken out before storage, and by which rule; None where nothing was."""
 

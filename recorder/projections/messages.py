@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from msgspec import Struct, field
 
@@ -26,8 +26,6 @@ from recorder.projections.merged_message import MergedMessage
 from recorder.projections.text_order import may_scatter
 from recorder.projections.usage import replace_counts
 from recorder.projections.wire_gather import WireGather
-
-Reading = Literal["wire", "langchain"]
 
 
 class Message(Struct):

@@ -172,10 +172,6 @@ class RowCollector(Silent):
                 positions[message.ref] = {each.ref: place for place, each in enumerate(message.gather.entries)}
             yield _call_row(message, entry, positions[message.ref][entry.ref])
 
-    def forget(self) -> None:
-        """Drops what was collected since the last `take`: its rows are written already."""
-        self._begin()
-
     def assume_written(self, refs: set[str]) -> None:
         """Says which open messages have pieces in the read model already: after a resume from a snapshot."""
         self._written_pieces |= refs
