@@ -6,23 +6,22 @@ asked for (PEP 562), so that `rec --version` costs what starting Python costs.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from recorder._version import __version__
 
-if TYPE_CHECKING:
-    from recorder.ledger import Ledger
+TYPE_CHECKING = False
+"""As `typing` has it, without its import at every start; type checkers know the name."""
 
-    open = Ledger.open
+if TYPE_CHECKING:
+    from recorder.ledger import open as open
 
 __all__ = ["__version__", "open"]
 
 
 def __getattr__(name: str) -> object:
     if name == "open":
-        from recorder.ledger import Ledger
+        from recorder import ledger
 
-        return Ledger.open
+        return ledger.open
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import recorder
+from recorder.errors import DatabaseUnusable
 from recorder.ledger import Ledger
 
 
@@ -41,3 +42,14 @@ def test_other_names_are_refused_by_name() -> None:
 
 def test_dir_shows_the_lazy_name() -> None:
     assert "open" in dir(recorder)
+
+
+def test_open_without_a_place_opens_the_database_of_the_commands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REC_DATABASE", str(tmp_path / "x.db"))
+    with recorder.open() as log:
+        assert log.streams() == []
+    assert (tmp_path / "x.db").exists()
+    with pytest.raises(DatabaseUnusable, match="does not exist"):
+        recorder.open(tmp_path / "y.db", create=False)
