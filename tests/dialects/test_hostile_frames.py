@@ -16,6 +16,7 @@ from recorder.deltas import AnyDelta
 from recorder.dialects import DIALECTS, recognise
 from recorder.dialects.base import Dialect
 from recorder.events.jsontext import clean
+from tests.dialects.traffic import FRAMES, REQUESTS
 from tests.dialects.wire import decode_events, end, event, frame, request, response
 
 SCALARS = (
@@ -29,131 +30,6 @@ SCALARS = (
 JSON = st.recursive(
     SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3)
 )
-
-CALL = {"index": 0, "id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a":1}'}}
-AI = {
-    "lc": 1,
-    "type": "constructor",
-    "id": ["langchain", "schema", "messages", "AIMessage"],
-    "kwargs": {
-        "content": [{"type": "text", "text": "a"}],
-        "tool_calls": [{"name": "f", "args": {"a": 1}, "id": "c1"}],
-        "invalid_tool_calls": [{"name": "f", "args": "{", "id": "c2"}],
-        "additional_kwargs": {"function_call": {"name": "f", "arguments": "{}"}, "tool_calls": [CALL]},
-        "response_metadata": {"finish_reason": "stop", "status": "incomplete", "incomplete_details": {"reason": "x"}},
-        "usage_metadata": {"input_tokens": 1},
-    },
-}
-PIECE = {
-    "type": "AIMessageChunk",
-    "content": "a",
-    "tool_call_chunks": [{"name": "f", "args": "", "id": "c", "index": 0}],
-}
-TOOL = {
-    "type": "tool",
-    "content": "x",
-    "tool_call_id": "c1",
-    "name": "f",
-    "artifact": [1],
-    "additional_kwargs": {"a": 1},
-}
-
-
-def langchain(kind: str, data: Any) -> dict[str, Any]:
-    head = {"run_id": "r1", "name": "n", "tags": ["t"], "metadata": {"ls_model_name": "m"}, "parent_ids": ["p"]}
-    return {"event": kind, **head, "data": data}
-
-
-TRAFFIC: dict[str, list[Any]] = {
-    "openai.chat": [
-        {
-            "id": "c",
-            "object": "chat.completion.chunk",
-            "model": "m",
-            "citations": ["u"],
-            "choices": [
-                {
-                    "index": 0,
-                    "finish_reason": "length",
-                    "error": {"message": "m"},
-                    "usage": {"prompt_tokens": 1},
-                    "delta": {
-                        "role": "assistant",
-                        "content": [{"type": "text", "text": "a"}, {"type": "thinking", "thinking": [{"text": "b"}]}],
-                        "reasoning": "a",
-                        "reasoning_details": [{"type": "reasoning.text", "text": "a", "signature": "s"}],
-                        "refusal": "no",
-                        "tool_calls": [CALL],
-                        "function_call": {"name": "f", "arguments": ""},
-                        "annotations": [{"url": "u"}],
-                        "images": [{"type": "image_url"}],
-                        "audio": {"id": "a", "data": "d"},
-                        "other": 1,
-                    },
-                }
-            ],
-            "usage": {"prompt_tokens": 1, "prompt_tokens_details": {"cached_tokens": 1}},
-            "error": {"message": "m", "type": "t", "code": 1},
-        },
-        {"object": "chat.completion", "choices": [{"message": {"content": "a", "tool_calls": [CALL]}}]},
-    ],
-    "anthropic.messages": [
-        {
-            "type": "message_start",
-            "message": {"id": "m", "role": "assistant", "model": "m", "content": [], "usage": {"input_tokens": 1}},
-        },
-        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "a", "citations": []}},
-        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "a"}},
-        {"type": "content_block_delta", "index": 0, "delta": {"type": "citations_delta", "citation": {"a": 1}}},
-        {"type": "content_block_stop", "index": 0},
-        {
-            "type": "content_block_start",
-            "index": 1,
-            "content_block": {"type": "tool_use", "id": "t", "name": "f", "input": {}},
-        },
-        {"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": "{}"}},
-        {"type": "content_block_delta", "index": 2, "delta": {"type": "new_delta", "new": "a", "other": 1}},
-        {
-            "type": "content_block_start",
-            "index": 1,
-            "content_block": {"type": "x_tool_result", "tool_use_id": "t", "content": []},
-        },
-        {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 1}},
-        {"type": "error", "error": {"type": "t", "message": "m"}},
-        {"type": "message_stop"},
-    ],
-    "langchain.v2": [
-        langchain("on_chat_model_start", {"input": {"messages": [[AI, TOOL]]}}),
-        langchain("on_chat_model_stream", {"chunk": PIECE}),
-        langchain("on_chat_model_end", {"output": AI, "input": {}}),
-        langchain("on_llm_stream", {"chunk": {"text": "a", "generation_info": {"finish_reason": "stop"}}}),
-        langchain("on_llm_end", {"output": {"generations": [[{"text": "a", "message": AI, "generation_info": {}}]]}}),
-        langchain("on_tool_start", {"input": {}}),
-        langchain("on_tool_end", {"output": [TOOL, {"__command__": {"update": {"messages": [TOOL]}, "goto": []}}]}),
-        langchain("on_tool_error", {"error": {"__exc__": "a.B", "str": "s"}, "tool_call_id": "c1"}),
-        langchain("on_chain_stream", {"chunk": {"n": {"messages": [AI, TOOL]}}}),
-        {"event": "events", "data": langchain("on_chain_end", {"output": [AI], "input": [TOOL]})},
-        {"event": "error", "data": {"error": "e", "message": "m"}},
-    ],
-    "unknown": [{"type": "odd"}, [1]],
-}
-REQUESTS = [
-    {
-        "tool_choice": {"type": "function", "function": {"name": "f"}},
-        "messages": [{"role": "assistant", "tool_calls": [CALL]}],
-    },
-    {
-        "messages": [
-            {"role": "tool", "tool_call_id": "c", "content": "x"},
-            {"content": [{"type": "tool_use", "input": {}}]},
-        ]
-    },
-    {
-        "messages": [
-            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": {"type": "e"}}]}
-        ]
-    },
-]
 
 
 def paths(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -205,9 +81,13 @@ SWAPS: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("name", TRAFFIC)
+def test_every_dialect_is_tried() -> None:
+    assert sorted(FRAMES) == sorted(DIALECTS)
+
+
+@pytest.mark.parametrize("name", FRAMES)
 def test_every_field_may_have_every_other_type(name: str) -> None:
-    dialect, traffic = DIALECTS[name], TRAFFIC[name]
+    dialect, traffic = DIALECTS[name], FRAMES[name]
     for position, value in enumerate(traffic):
         before, after = traffic[max(position - 1, 0) : position], traffic[position : position + 2]
         for path in paths(value):
@@ -216,8 +96,8 @@ def test_every_field_may_have_every_other_type(name: str) -> None:
                 check(dialect, decode_events(dialect, [frame(dialect, as_json(each)) for each in frames]))
 
 
-@pytest.mark.parametrize("name", TRAFFIC)
-@pytest.mark.parametrize("body", REQUESTS, ids=["openai", "mixed", "anthropic"])
+@pytest.mark.parametrize("name", FRAMES)
+@pytest.mark.parametrize("body", REQUESTS)
 def test_every_field_of_a_request_may_have_every_other_type(name: str, body: Any) -> None:
     dialect = DIALECTS[name]
     for path in paths(body):
@@ -226,9 +106,9 @@ def test_every_field_of_a_request_may_have_every_other_type(name: str, body: Any
 
 
 @settings(max_examples=150)
-@given(st.sampled_from(sorted(TRAFFIC)), st.data())
+@given(st.sampled_from(sorted(FRAMES)), st.data())
 def test_frames_may_be_dropped_doubled_swapped_and_changed(name: str, data: st.DataObject) -> None:
-    dialect, traffic = DIALECTS[name], TRAFFIC[name]
+    dialect, traffic = DIALECTS[name], FRAMES[name]
     order = data.draw(st.lists(st.integers(0, len(traffic) - 1), max_size=12))
     frames = [traffic[position] for position in order]
     if frames:
