@@ -14,8 +14,14 @@ from msgspec import Struct
 
 BlockKey = int | str
 RunKind = Literal["chain", "model", "tool", "retriever", "prompt", "parser", "custom", "exchange"]
-Executor = Literal["client", "server"]
+Executor = Literal["client", "local", "server"]
+"""Who runs a tool: `client` one that the application defined, `local` one of the provider's own that the client's side
+runs or answers (OpenAI's local shell, apply_patch, computer, an approval), `server` the provider itself."""
 Severity = Literal["info", "warning", "error"]
+Runtime = Literal["python", "javascript"]
+"""Which LangChain wrote an event; the two add chunks up differently."""
+CallField = Literal["tool_call_chunks", "tool_calls", "invalid_tool_calls", "additional_kwargs"]
+"""The field of LangChain's message that a call stood in: as chunks, parsed, parsed in vain, or as the provider's."""
 
 
 class Delta(Struct, frozen=True, kw_only=True, tag_field="type"):
@@ -28,22 +34,32 @@ class Delta(Struct, frozen=True, kw_only=True, tag_field="type"):
 
 
 class RunStarted(Delta, frozen=True, tag="run_started"):
-    """A run began. For an exchange `name` is the path of the request and `metadata` holds method and URL."""
+    """A run began. For an exchange `name` is the path of the request and `metadata` holds method and URL.
+
+    `input`: where in the event's body stands what the run was given, as a JSON path (`$.data.input`).
+    """
 
     kind: RunKind
     name: str | None = None
     parent_run_id: str | None = None
     tags: list[str] | None = None
     metadata: dict[str, Any] | None = None
+    input: str | None = None
 
 
 class RunEnded(Delta, frozen=True, tag="run_ended"):
-    """A run ended. `terminated` is false where an exchange ended without its dialect's terminator."""
+    """A run ended. `terminated` is false where it ended without what its dialect ends an answer with.
+
+    `output`: where in the event's body stands what the run gave back; `input` as at its start, for what is streamed
+    into a run is whole only at its end.
+    """
 
     kind: RunKind
     status: Literal["ok", "error"] = "ok"
     error: str | None = None
     terminated: bool = True
+    input: str | None = None
+    output: str | None = None
 
 
 # Messages as providers stream them
@@ -103,7 +119,12 @@ class ToolCallChunk(Delta, frozen=True, tag="tool_call_chunk"):
     """A piece of a tool call, with the fields and values that the wire had: nothing joined, nothing normalised.
 
     `index` is as sent (a number, text, None). `restated` is true where the dialect itself knows that this chunk repeats
-    what was streamed (`arguments.done`). `legacy` marks OpenAI's `function_call`.
+    what was streamed (`arguments.done`). `legacy` marks OpenAI's `function_call`. `error`: what the framework itself
+    found wrong with the call's arguments, which makes it one of its `invalid_tool_calls`. `free_text`: the arguments
+    are no JSON but text as it is (the input of a custom tool, a program's code).
+
+    `found_in` and `fields` are of LangChain's messages: the field that the call stood in, and all members that it had
+    there, for LangChain.js adds up members that nobody knows too.
     """
 
     index: int | str | None = None
@@ -115,18 +136,28 @@ class ToolCallChunk(Delta, frozen=True, tag="tool_call_chunk"):
     executor: Executor = "client"
     restated: bool = False
     legacy: bool = False
+    error: str | None = None
+    free_text: bool = False
+    found_in: CallField = "tool_call_chunks"
+    fields: dict[str, Any] | None = None
 
 
 class MessageFinished(Delta, frozen=True, tag="message_finished"):
-    """The provider said why it stopped. `truncating`: the reason means that output was cut off (length, a filter)."""
+    """The provider said why it stopped. `truncating`: the reason means that output was cut off (length, a filter).
 
-    finish_reason: str
+    Without a reason where only that it has stopped was said.
+    """
+
+    finish_reason: str | None
     choice: int = 0
     truncating: bool = False
 
 
 class MessageClosed(Delta, frozen=True, tag="message_closed"):
     """Nothing more will come for the run's messages: its terminator was seen (`[DONE]`, `message_stop`)."""
+
+    choice: int | None = None
+    """The one message that is closed; None: all messages of the run."""
 
 
 class Usage(Delta, frozen=True, tag="usage"):
@@ -155,6 +186,7 @@ class MessageChunk(Delta, frozen=True, tag="message_chunk"):
     usage: dict[str, Any] | None = None
     position: str | None = None
     """`chunk_position`: `last` or None."""
+    runtime: Runtime = "python"
 
 
 class Restatement(Delta, frozen=True, tag="restatement"):
@@ -173,6 +205,7 @@ class Restatement(Delta, frozen=True, tag="restatement"):
     additional_kwargs: dict[str, Any] | None = None
     response_metadata: dict[str, Any] | None = None
     usage: dict[str, Any] | None = None
+    runtime: Runtime = "python"
 
 
 # Tools
@@ -208,6 +241,9 @@ class HistoryCall(Struct, frozen=True, tag="call", kw_only=True):
     args: str
     """Raw text where the wire had text, compact JSON where it had an object."""
     executor: Executor = "client"
+    free_text: bool = False
+    legacy: bool = False
+    """OpenAI's `function_call`."""
 
 
 class HistoryAnswer(Struct, frozen=True, tag="answer", kw_only=True):
@@ -251,6 +287,10 @@ class Finding(Delta, frozen=True, tag="finding"):
     call_id: str | None = None
 
 
+class Erased(Delta, frozen=True, tag="erased"):
+    """The event was erased: whatever it said is not known any more."""
+
+
 AnyDelta = (
     RunStarted
     | RunEnded
@@ -270,4 +310,5 @@ AnyDelta = (
     | History
     | Failure
     | Finding
+    | Erased
 )

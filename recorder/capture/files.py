@@ -10,9 +10,9 @@ from msgspec import structs
 
 from recorder.capture.appending import BATCH_EVENTS, FrameWriter
 from recorder.capture.captured import Captured, Progress, Status
-from recorder.capture.cassettes import capture_cassette
+from recorder.capture.documents import capture_document
 from recorder.capture.names import checked, name_of_file
-from recorder.capture.refusals import not_a_stream, other_bytes, unreadable
+from recorder.capture.refusals import erased_already, not_a_stream, other_bytes, unreadable
 from recorder.dialects import UNKNOWN, base
 from recorder.errors import BadInput, NotAStream
 from recorder.ledger import Ledger
@@ -30,21 +30,24 @@ def capture_file(
     *,
     name: str | None = None,
     dialect: str | None = None,
+    everything: bool = False,
     progress: Progress | None = None,
 ) -> Captured:
     """Captures one file as the stream `name` (None: the file's stem).
 
-    The same bytes again are known; a file that has grown is taken up where the last capture ended. Raises `BadInput`
-    for a file that cannot be read or holds other bytes than the stream of that name, `NotAStream` where no frame can
-    be recognised; then nothing of it was stored.
+    The same bytes again are known; a file that has grown is taken up where the last capture ended. `everything`: of a
+    HAR file what is no model traffic as well. Raises `BadInput` for a file that cannot be read or holds other bytes
+    than the stream of that name, `NotAStream` where no frame can be recognised; then nothing of it was stored.
     """
     format = _format_of(path)
     stream = checked(name_of_file(path) if name is None else name)
-    if format.framing == "cassette":
-        return capture_cassette(ledger, path, stream, dialect)
+    if format.framing == "cassette" or format.framing == "har":
+        return capture_document(ledger, path, stream, format.framing, dialect, everything=everything)
     head = ledger.find(stream)
     if head is None:
         return _store_new(ledger, path, stream, format, dialect, progress)
+    if ledger.store.erasure_count(head):
+        raise erased_already(path, stream)
     known = ledger.store.last_capture(head)
     if known is None or known.format != format.framing:
         raise other_bytes(path, stream)
@@ -156,6 +159,7 @@ def _append_all(writer: FrameWriter, source: _Source, partial: bytes, *, midway:
 
 def _frames(source: _Source, partial: bytes, *, midway: bool) -> Iterator[Frame]:
     assert source.format.framing != "cassette"
+    assert source.format.framing != "har"
     reader = reader_for(source.format.framing, partial, midway=midway)
     for data in source.rest():
         yield from reader.feed(data)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import BinaryIO
 
 from msgspec import structs
 
 from recorder.capture.appending import BATCH_EVENTS, FrameWriter
 from recorder.capture.captured import Captured, Progress
+from recorder.capture.exports import capture_export, is_export, may_be_export
 from recorder.capture.interrupts import Interrupts
-from recorder.capture.names import checked
+from recorder.capture.names import checked, name_of_program
 from recorder.capture.refusals import not_a_stream
 from recorder.errors import BadInput, NotAStream
 from recorder.ledger import Ledger
@@ -26,18 +28,19 @@ Trouble = Callable[[str], None]
 def capture_pipe(
     ledger: Ledger,
     pipe: BinaryIO,
-    stream: str,
+    name: str | None = None,
     *,
     dialect: str | None = None,
     tee: BinaryIO | None = None,
     progress: Progress | None = None,
     interrupts: Interrupts | None = None,
     trouble: Trouble | None = None,
-) -> Captured:
-    """Stores what comes through a pipe as the new stream `stream`, each frame at once; copies the bytes to `tee` first.
+) -> list[Captured]:
+    """Stores what comes through a pipe as a new stream, each frame at once; copies the bytes to `tee` first.
 
-    Ends with the input, when interrupted, or when nobody reads `tee` any more; what is left then is stored as a
-    `partial` event. Interrupted before anything came, it makes no stream. Raises `NotAStream` where no frame can be
+    Of an export (`recorder.capture.exports`) the streams in it are stored, else there is one, `stdin-…` where no name
+    is given. Ends with the input, when interrupted, or when nobody reads `tee` any more; what is left then is stored as
+    a `partial` event. Interrupted before anything came, it makes no stream. Raises `NotAStream` where no frame can be
     recognised in what came, `BadInput` where a stream of that name exists, `DatabaseUnusable`. With `tee` all bytes are
     passed on before an error is raised, and `trouble` is told of it when it happens.
     """
@@ -46,17 +49,37 @@ def capture_pipe(
         passing = _Passing(tee, trouble or _tell_nobody)
         passed = passing.on(interrupts.pieces(pipe))
         try:
-            capture = _PipeCapture(ledger, checked(stream), dialect, progress)
-            for data in passed:
-                capture.feed(data)
-            captured = capture.end(stopped=interrupts.stopped)
-            return structs.replace(captured, passed_on=not passing.failed)
+            stream = checked(name_of_program("stdin") if name is None else name)
+            first = _beginning(passed)
+            if is_export(first):
+                found = _streams_of(ledger, chain([first], passed), name)
+            else:
+                capture = _PipeCapture(ledger, stream, dialect, progress)
+                for data in chain([first] if first else [], passed):
+                    capture.feed(data)
+                found = [capture.end(stopped=interrupts.stopped)]
+            return [structs.replace(captured, passed_on=not passing.failed) for captured in found]
         except Exception as error:
             if passing.works and trouble is not None:
                 trouble(f"{error}; from here on the input is passed on and not stored")
             for _ in passed if passing.works else ():
                 pass
             raise
+
+
+def _streams_of(ledger: Ledger, export: Iterator[bytes], name: str | None) -> list[Captured]:
+    try:
+        return list(capture_export(ledger, export, name=name))
+    except BadInput as error:
+        raise BadInput(f"{_INPUT}: {error}") from None
+
+
+def _beginning(pieces: Iterator[bytes]) -> bytes:
+    """What comes first: as little as tells whether it is an export."""
+    head = b""
+    while may_be_export(head) and (data := next(pieces, b"")):
+        head += data
+    return head
 
 
 class _Passing:
@@ -126,8 +149,8 @@ class _PipeCapture:
         return Captured(stream=self._writer.stream, status="stored", events=last, last_seq=last)
 
     def _begin(self, format: Format) -> None:
-        if format.framing == "cassette" or format.gzip:
-            raise BadInput(f"{_INPUT} holds a cassette or gzip data; capture the file itself")
+        if format.framing == "cassette" or format.framing == "har" or format.gzip:
+            raise BadInput(f"{_INPUT} holds a cassette, a HAR file or gzip data; capture the file itself")
         self._reader = reader_for(format.framing)
         self._writer = FrameWriter(
             self._ledger,

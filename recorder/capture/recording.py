@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from recorder import dialects
 from recorder.dialects import UNKNOWN, base
 from recorder.events import NewEvent, clock, ids, jsontext
 from recorder.sources import Frame, template_of
+
+_KINDS = {"partial": base.PARTIAL, "comment": base.COMMENT, "damaged": base.DAMAGED}
 
 
 class FrameRecorder:
@@ -28,17 +30,16 @@ class FrameRecorder:
         """Lets later frames tell the dialect of earlier ones."""
         if not self._wanted:
             return
-        for frame in frames:
-            if frame.kind == "data" and (found := dialects.recognise(_value(frame.body), frame.event)):
-                self.dialect = found.name
-                return
+        self.dialect = dialect_of_frames(frames) or UNKNOWN
 
-    def event(self, frame: Frame, *, exchange: int = 1) -> NewEvent:
-        """The next event: the frame as the `exchange`-th answer of the stream streams it."""
-        if frame.kind == "data":
-            envelope = self._envelope(frame)
-        else:
-            envelope = base.Envelope(kind=base.PARTIAL if frame.kind == "partial" else base.COMMENT)
+    def event(
+        self, frame: Frame, *, exchange: int = 1, meta: dict[str, Any] | None = None, occurred_at: int | None = None
+    ) -> NewEvent:
+        """The next event: the frame as the `exchange`-th answer of the stream streams it.
+
+        `meta` and `occurred_at` are what the source says of it beside the frame.
+        """
+        envelope = self._envelope(frame) if frame.kind == "data" else base.Envelope(kind=_KINDS[frame.kind])
         framing, explicit = template_of(frame, envelope.kind)
         dialect = dialects.get(self.dialect)
         run_id = envelope.run_id
@@ -57,7 +58,8 @@ class FrameRecorder:
             parent_run_id=envelope.parent_run_id,
             name=envelope.name,
             source_id=frame.id,
-            occurred_at=envelope.occurred_at,
+            occurred_at=envelope.occurred_at if occurred_at is None else occurred_at,
+            meta=_meta(meta, None if explicit is None else frame.headers),
         )
 
     @property
@@ -75,6 +77,20 @@ class FrameRecorder:
         if self._wanted and (found := dialects.recognise(value, frame.event)):
             self.dialect = found.name
         return dialects.get(self.dialect).envelope(value, frame.event)
+
+
+def dialect_of_frames(frames: Iterable[Frame]) -> str | None:
+    """The dialect that the first frame shows which shows one."""
+    for frame in frames:
+        if frame.kind == "data" and (found := dialects.recognise(_value(frame.body), frame.event)):
+            return found.name
+    return None
+
+
+def _meta(told: dict[str, Any] | None, headers: Mapping[str, Any] | None) -> bytes | None:
+    """What the source says beside the frame, and an AWS message's headers, where the template does not say them."""
+    meta = (told or {}) | ({"headers": headers} if headers else {})
+    return jsontext.encode(meta).encode() if meta else None
 
 
 def _value(body: bytes) -> Any:

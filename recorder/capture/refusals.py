@@ -23,6 +23,20 @@ def other_bytes(path: Path, stream: str) -> BadInput:
     return BadInput(f"{path}: the stream {stream!r} holds other bytes; give this recording another name with --name")
 
 
+def erased_already(path: Path, stream: str) -> BadInput:
+    """Of the stream of that name something was erased: nothing is left to compare the recording with."""
+    return BadInput(
+        f"{path}: of the stream {stream!r} something was erased, so that it cannot be compared with this recording;"
+        " capture it under another name with --name, or give the stream's up with rec erase --all"
+    )
+
+
+def no_model_traffic(path: Path, exchanges: int) -> BadInput:
+    """None of the document's exchanges is one with a model."""
+    count = "its one exchange is none" if exchanges == 1 else f"none of its {exchanges} exchanges is one"
+    return BadInput(f"{path}: {count} with a model that rec knows; nothing was stored (--all takes them as they are)")
+
+
 def taken_meanwhile(stream: str) -> BadInput:
     """Another program made a stream of that name between the look for it and the first append."""
     return BadInput(f"another capture makes the stream {stream!r} as well; give this one another name with --name")

@@ -20,8 +20,8 @@ from recorder.deltas import (
     ToolCallChunk,
     ToolMessage,
 )
-from recorder.dialects.frames import Deltas, finding, malformed, seen
-from recorder.dialects.values import arguments_of, cleaned, compact, dict_of, id_of, index_of, text_of
+from recorder.dialects.frames import Deltas, finding, malformed, unknown_part
+from recorder.dialects.values import arguments_of, cleaned, compact, dict_of, id_of, position_of, text_of
 
 TOOL_CALL = "tool_call"
 _TEXT_DELTAS = {
@@ -53,7 +53,7 @@ class OpenBlocks(Struct):
 
     def start(self, run_id: str, index: object, kind: str, executor: Executor, out: Deltas) -> Block:
         """The block that `content_block_start` opens."""
-        place = self._place(index, len(self.uses))
+        place = position_of(index, len(self.uses))
         name = str(place)
         block = self.by_index.get(name)
         self.latest = name
@@ -70,7 +70,7 @@ class OpenBlocks(Struct):
 
     def of_delta(self, run_id: str, index: object, kind: str, out: Deltas) -> Block:
         """The block that a delta belongs to; one that nobody started is opened, with a finding."""
-        place = self._place(index, self.latest or 0)
+        place = position_of(index, self.latest or 0)
         name = str(place)
         block = self.by_index.get(name)
         if block is None:
@@ -81,13 +81,7 @@ class OpenBlocks(Struct):
         return block
 
     def stop(self, index: object) -> Block | None:
-        return self.by_index.get(str(self._place(index, self.latest or 0)))
-
-    def _place(self, index: object, missing: int | str) -> int | str:
-        place = index_of(index)
-        if place is None:
-            place = missing
-        return cleaned(place) or "" if isinstance(place, str) else place
+        return self.by_index.get(str(position_of(index, self.latest or 0)))
 
 
 def executor_of(kind: str) -> Executor | None:
@@ -138,7 +132,7 @@ def read_delta(blocks: OpenBlocks, run_id: str, index: object, value: object, ou
     elif kind in _TEXT_DELTAS:
         block_kind, name = _TEXT_DELTAS[kind]
         block = blocks.of_delta(run_id, index, block_kind, out)
-        _append(block, run_id, name, value.get(name), out)
+        append_text(block, run_id, name, value.get(name), out)
     elif kind == "citations_delta":
         block = blocks.of_delta(run_id, index, "text", out)
         item = BlockItem(
@@ -153,6 +147,14 @@ def stop_block(blocks: OpenBlocks, run_id: str, index: object, out: Deltas) -> N
     """`content_block_stop`; of a block that never was it says nothing."""
     if (block := blocks.stop(index)) is not None:
         out.append(BlockStopped(run_id=run_id, block=block.key))
+
+
+def append_text(block: Block, run_id: str, name: str, text: object, out: Deltas) -> None:
+    """More of a block's text; anything else in its place is a finding."""
+    if isinstance(text, str):
+        out.append(TextChunk(run_id=run_id, block=block.key, kind=block.kind, field=name, text=text))
+    elif text is not None:
+        out.append(malformed(run_id, f"delta.{name}", text))
 
 
 def status_of_result(fields: dict[str, Any]) -> str:
@@ -201,21 +203,13 @@ def _read_input(blocks: OpenBlocks, run_id: str, index: object, value: dict[str,
 def _read_other(block: Block, run_id: str, kind: str, value: dict[str, Any], out: Deltas) -> None:
     """A delta of a type that came later than this decoder: strings grow, everything else is kept as it is."""
     if kind != "compaction_delta":
-        shown = seen(compact(value).encode("utf-8", "replace"))
-        out.append(finding(run_id, "unknown-frame", f"{kind}: not known to this dialect: {shown}"))
+        out.append(unknown_part(run_id, kind, value))
     for name, item in value.items():
         if name == "type" or item is None:
             continue
         if isinstance(item, str) and name in (kind.removesuffix("_delta"), "content"):
-            _append(block, run_id, str(name), item, out)
+            append_text(block, run_id, str(name), item, out)
         else:
             out.append(
                 BlockItem(run_id=run_id, block=block.key, kind=block.kind, field=str(name), value=item, replace=True)
             )
-
-
-def _append(block: Block, run_id: str, name: str, text: object, out: Deltas) -> None:
-    if isinstance(text, str):
-        out.append(TextChunk(run_id=run_id, block=block.key, kind=block.kind, field=name, text=text))
-    elif text is not None:
-        out.append(malformed(run_id, f"delta.{name}", text))

@@ -10,14 +10,15 @@ from typing import Any
 
 from msgspec import field
 
-from recorder.deltas import MessageFinished, MessageStarted, Usage
+from recorder.deltas import MessageStarted, Usage
 from recorder.dialects.anthropic_blocks import OpenBlocks, read_delta, start_block, stop_block
 from recorder.dialects.anthropic_request import read_request
-from recorder.dialects.base import DONE, Dialect, Envelope
-from recorder.dialects.finish_reasons import is_truncating, reason_of
+from recorder.dialects.base import DONE, Dialect, Envelope, is_done
+from recorder.dialects.finish_reasons import finish_of
 from recorder.dialects.frames import Deltas, Frame, finding, unknown_frame
 from recorder.dialects.http import Exchange, begin_answer, end_exchange, fail, stepper
-from recorder.dialects.values import ROLES, cleaned, dict_of, int_of, list_of, text_of
+from recorder.dialects.usage import counts_of
+from recorder.dialects.values import ROLES, cleaned, dict_of, list_of, text_of
 
 _COMPANIONS: dict[str, tuple[str, ...]] = {
     "message_start": ("message",),
@@ -29,7 +30,13 @@ _COMPANIONS: dict[str, tuple[str, ...]] = {
     "message": ("role", "content", "stop_reason"),
 }
 """The fields that must stand beside a `type` for the frame to be Anthropic's only."""
-_INPUT_DETAILS = {"cache_read_input_tokens": "cache_read", "cache_creation_input_tokens": "cache_creation"}
+_COUNTS = {"input_tokens": "input_tokens", "output_tokens": "output_tokens"}
+_DETAILS = {
+    "cache_read_input_tokens": ("input_token_details", "cache_read"),
+    "cache_creation_input_tokens": ("input_token_details", "cache_creation"),
+}
+_OUTPUT_DETAILS = {"thinking_tokens": ("output_token_details", "reasoning")}
+"""Of the object `output_tokens_details`."""
 
 
 class State(Exchange):
@@ -49,7 +56,7 @@ def recognises(value: Any, event_name: str | None) -> bool:
 
 def envelope(value: Any, event_name: str | None) -> Envelope:
     """The kind is the frame's `type`."""
-    if isinstance(value, str) and value.strip() == "[DONE]":
+    if is_done(value):
         return Envelope(kind=DONE)
     fields = dict_of(value)
     if kind := cleaned(fields.get("type")):
@@ -130,28 +137,15 @@ def _ensure_open(state: State, frame: Frame, out: Deltas) -> None:
 
 
 def _read_stop(state: State, run_id: str, delta: dict[str, Any], out: Deltas) -> None:
-    reason = reason_of(delta.get("stop_reason"))
-    if reason is None:
-        return
-    out.append(MessageFinished(run_id=run_id, finish_reason=reason, truncating=is_truncating(reason)))
-    state.terminated = True
+    if (finished := finish_of(run_id, delta.get("stop_reason"))) is not None:
+        out.append(finished)
+        state.terminated = True
 
 
 def _read_usage(run_id: str, usage: object, out: Deltas) -> None:
     """Anthropic counts cached input beside `input_tokens`, not within it; the counts stay as they came."""
-    counts: dict[str, Any] = {}
-    details: dict[str, int] = {}
-    for key, value in dict_of(usage).items():
-        number = int_of(value)
-        if number is not None and key in ("input_tokens", "output_tokens"):
-            counts[key] = number
-        elif number is not None and key in _INPUT_DETAILS:
-            details[_INPUT_DETAILS[key]] = number
-        elif key == "output_tokens_details" and (thinking := int_of(dict_of(value).get("thinking_tokens"))) is not None:
-            counts["output_token_details"] = {"reasoning": thinking}
-    if details:
-        counts["input_token_details"] = details
-    if counts:
+    output = counts_of(dict_of(usage).get("output_tokens_details"), {}, _OUTPUT_DETAILS)
+    if counts := counts_of(usage, _COUNTS, _DETAILS) | output:
         out.append(Usage(run_id=run_id, counts=counts))
 
 

@@ -20,8 +20,15 @@ COMMENT = "comment"
 """Kind of an SSE comment or of a block without data."""
 PARTIAL = "partial"
 """Kind of a remainder at the end of the input: no frame yet."""
+DAMAGED = "damaged"
+"""Kind of bytes that are no frame, or of one that is not as it was sent (its checksum does not fit)."""
 REQUEST, RESPONSE, END, ERROR = "http.request", "http.response", "http.end", "http.error"
 """Kinds of the parts of an exchange."""
+
+
+def is_done(value: object) -> bool:
+    """Whether a frame's value is the terminator that is no JSON."""
+    return isinstance(value, str) and value.strip() == "[DONE]"
 
 
 class Envelope(Struct, frozen=True, kw_only=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from recorder.deltas import MessageFinished
 from recorder.dialects.values import compact
 
 _ABSENT = frozenset({"", "null", "none"})
@@ -10,6 +11,8 @@ _TRUNCATING = frozenset(
         # A limit of length, time or money.
         "length",
         "max_length",
+        "max_len",
+        "max_context",
         "max_tokens",
         "max_new_tokens",
         "max_output_tokens",
@@ -40,6 +43,10 @@ _TRUNCATING = frozenset(
         "image_safety",
         "image_prohibited_content",
         "image_recitation",
+        "image_other",
+        "no_image",
+        "escalation",
+        "pup_limited_disabled",
         # A failure.
         "error",
         "error_limit",
@@ -51,6 +58,8 @@ _TRUNCATING = frozenset(
         "malformed_tool_use",
         "unexpected_tool_call",
         "too_many_tool_calls",
+        "missing_thought_signature",
+        "continuation",
         "other",
         # Somebody's wish.
         "abort",
@@ -75,6 +84,17 @@ def reason_of(value: object) -> str | None:
         return None
     reason = value if isinstance(value, str) else compact(value)
     return None if reason.strip().lower() in _ABSENT else reason
+
+
+def finish_of(run_id: str, value: object, *, choice: int = 0) -> MessageFinished | None:
+    """The end of a message by the reason that the wire gives; None where it gives none (yet).
+
+    For dialects that share these words. One whose provider lists the good reasons instead decides by that list.
+    """
+    reason = reason_of(value)
+    if reason is None:
+        return None
+    return MessageFinished(run_id=run_id, choice=choice, finish_reason=reason, truncating=is_truncating(reason))
 
 
 def is_truncating(reason: str) -> bool:

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from recorder.deltas import AnyDelta, Finding, Severity
 from recorder.dialects.base import REQUEST
+from recorder.dialects.values import compact
 from recorder.events import Event, NewEvent
 from recorder.events.jsontext import NotJson, clean, decode_leniently, has_lone_surrogate, has_no_spelling
 
@@ -78,6 +79,12 @@ def unknown_frame(frame: Frame, what: str | None = None) -> Finding:
     return finding(frame.run_id, "unknown-frame", detail)
 
 
+def unknown_part(run_id: str, what: str, value: object) -> Finding:
+    """Of a frame that is known a part is of a kind that came later than its dialect's decoder."""
+    shown = seen(compact(value).encode("utf-8", "replace"))
+    return finding(run_id, "unknown-frame", f"{what}: not known to this dialect: {shown}")
+
+
 def seen(body: bytes) -> str:
     """The beginning of a body as one line that any terminal shows."""
     begun = body.strip()[:_MOST_SEEN_BYTES]
@@ -96,6 +103,12 @@ def partial_frame(event: Event | NewEvent) -> Finding:
     """The input ended inside a frame."""
     detail = f"{len(event.body)} bytes at the end of the input are no whole frame"
     return finding(event.run_id or "", "partial-frame", detail, "warning")
+
+
+def damaged_frame(event: Event | NewEvent) -> Finding:
+    """The source has bytes here that are no frame, or a frame whose checksum does not fit."""
+    detail = f"{len(event.body)} bytes are no message, or one whose checksum does not fit"
+    return finding(event.run_id or "", "damaged-frame", detail, "warning")
 
 
 def _type_name(value: object) -> str:

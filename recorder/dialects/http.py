@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from recorder.deltas import AnyDelta, Failure, MessageClosed, RunEnded, RunStarted
-from recorder.dialects.base import COMMENT, DONE, END, ERROR, PARTIAL, REQUEST, RESPONSE
-from recorder.dialects.frames import Deltas, Frame, partial_frame, read_frame, read_meta
+from recorder.dialects.base import COMMENT, DAMAGED, DONE, END, ERROR, PARTIAL, REQUEST, RESPONSE
+from recorder.dialects.frames import Deltas, Frame, damaged_frame, finding, partial_frame, read_frame, read_meta
 from recorder.dialects.values import cleaned, compact, int_of, text_of
 from recorder.events import Event, NewEvent
 from recorder.events.jsontext import NotJson, clean, decode_leniently
@@ -74,13 +74,13 @@ def read_part(state: Exchange, event: Event | NewEvent, out: Deltas) -> bool:
     if kind == RESPONSE:
         _read_response(state, event, out)
     elif kind == END:
-        _read_end(state, run_id, out)
+        _read_end(state, event, out)
     elif kind == ERROR:
-        reason = text_of(read_meta(event).get("error")) or event.body.decode("utf-8", "replace")
-        fail(state, run_id, reason or "the connection failed", out)
-        _end(state, run_id, out)
+        _read_error(state, event, out)
     elif kind == PARTIAL:
         out.append(partial_frame(event))
+    elif kind == DAMAGED:
+        out.append(damaged_frame(event))
     elif kind not in (COMMENT, REQUEST):
         if not _refused(state):
             return False
@@ -102,6 +102,7 @@ def begin(state: Exchange, event: Event | NewEvent, out: Deltas) -> None:
             name=_path(url) if url else None,
             parent_run_id=event.parent_run_id,
             metadata=known or None,
+            input="$" if event.kind == REQUEST and event.body.strip() else None,
         )
     )
 
@@ -165,15 +166,35 @@ def _read_response(state: Exchange, event: Event | NewEvent, out: Deltas) -> Non
         out.append(RunStarted(run_id=event.run_id or "", kind="exchange", metadata={"status": state.status}))
 
 
-def _read_end(state: Exchange, run_id: str, out: Deltas) -> None:
+def _read_end(state: Exchange, event: Event | NewEvent, out: Deltas) -> None:
+    run_id = event.run_id or ""
     if _refused(state) and state.error is None:
         fail(state, run_id, _status_line(state), out)
+    unrecorded = text_of(read_meta(event).get("unrecorded"))
+    if unrecorded and state.error is None and not state.terminated:
+        # Nobody knows how the answer ended: that it broke off would be a guess.
+        out.append(finding(run_id, "answer-not-recorded", unrecorded, "warning"))
+        state.terminated = True
+    _end(state, run_id, out)
+
+
+def _read_error(state: Exchange, event: Event | NewEvent, out: Deltas) -> None:
+    run_id = event.run_id or ""
+    reason = text_of(read_meta(event).get("error")) or event.body.decode("utf-8", "replace") or "the connection failed"
+    if state.terminated and state.error is None:
+        # Who has read the terminator closes the connection, and recorders call that an error (`net::ERR_ABORTED`).
+        out.append(finding(run_id, "error-after-end", reason))
+    else:
+        fail(state, run_id, reason, out)
     _end(state, run_id, out)
 
 
 def _refused(state: Exchange) -> bool:
-    """Whether the status says that what follows is no answer; an error is told once its text is known."""
-    return state.status is not None and not 200 <= state.status < 300
+    """Whether the status says that what follows is no answer; an error is told once its text is known.
+
+    101 opens a web socket, and a redirection refuses nothing: its answer is another exchange's.
+    """
+    return state.status is not None and not 100 <= state.status < 400
 
 
 def _status_line(state: Exchange) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from recorder.deltas import ToolCallChunk
+from recorder.deltas import CallField, ToolCallChunk
 
 
 def chunk_tool_call_chunks(kwargs: dict[str, Any], run_id: str) -> list[ToolCallChunk]:
@@ -26,29 +26,47 @@ def chunk_tool_call_chunks(kwargs: dict[str, Any], run_id: str) -> list[ToolCall
         extra = kwargs.get("additional_kwargs")
         return _from_raw_calls(extra.get("tool_calls") if isinstance(extra, dict) else None, run_id)
     return [
-        *(_unindexed(run_id, call, json.dumps(call.get("args"))) for call in calls),
-        *(_unindexed(run_id, call, call.get("args")) for call in invalid),
+        *(_unindexed(run_id, call, json.dumps(call.get("args")), "tool_calls") for call in calls),
+        *(_unindexed(run_id, call, call.get("args"), "invalid_tool_calls") for call in invalid),
     ]
 
 
 def _from_raw_calls(raw: Any, run_id: str) -> list[ToolCallChunk]:
     try:
         return [
-            _chunk(run_id, call, call["function"]["name"], call["function"]["arguments"])
+            _chunk(run_id, call, call["function"]["name"], call["function"]["arguments"], "additional_kwargs")
             if "function" in call
-            else _chunk(run_id, call, None, None)
+            else _chunk(run_id, call, None, None, "additional_kwargs")
             for call in raw or ()
         ]
     except (KeyError, TypeError, AttributeError, IndexError):
         return []
 
 
-def _chunk(run_id: str, source: dict[str, Any], name: Any, args: Any) -> ToolCallChunk:
-    return ToolCallChunk(run_id=run_id, index=source.get("index"), id=source.get("id"), name=name, args=args)
+def _chunk(
+    run_id: str, source: dict[str, Any], name: Any, args: Any, found_in: CallField = "tool_call_chunks"
+) -> ToolCallChunk:
+    return ToolCallChunk(
+        run_id=run_id,
+        index=source.get("index"),
+        id=source.get("id"),
+        name=name,
+        args=args,
+        found_in=found_in,
+        fields=source,
+    )
 
 
-def _unindexed(run_id: str, call: dict[str, Any], args: Any) -> ToolCallChunk:
-    return ToolCallChunk(run_id=run_id, index=None, id=call.get("id"), name=call.get("name"), args=args)
+def _unindexed(run_id: str, call: dict[str, Any], args: Any, found_in: CallField) -> ToolCallChunk:
+    return ToolCallChunk(
+        run_id=run_id,
+        index=None,
+        id=call.get("id"),
+        name=call.get("name"),
+        args=args,
+        found_in=found_in,
+        fields=call,
+    )
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:

@@ -12,12 +12,14 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from recorder.deltas import HistoryAnswer, HistoryCall, MessageChunk, Restatement, ToolCallChunk, ToolMessage
+from recorder.deltas import HistoryAnswer, HistoryCall, MessageChunk, Restatement, Runtime, ToolCallChunk, ToolMessage
 from recorder.dialects.langchain_chunk import chunk_tool_call_chunks
 from recorder.dialects.values import arguments_of, compact, dict_of, id_of, index_of, list_of, text_of
 
 Speaker = Literal["ai", "chunk", "tool", "other"]
 
+_JAVASCRIPT = "langchain_core"
+"""What LangChain.js writes first in the `id` of a constructor; Python's LangChain writes `langchain`."""
 _SPEAKERS: dict[str, Speaker] = {
     "ai": "ai",
     "AIMessage": "ai",
@@ -50,6 +52,8 @@ class Message(Struct, frozen=True):
 
     speaker: Speaker
     fields: dict[str, Any]
+    runtime: Runtime = "python"
+    """Which LangChain wrote it, where it says so: their constructors have different names."""
 
 
 def message_of(value: object) -> Message | None:
@@ -60,7 +64,8 @@ def message_of(value: object) -> Message | None:
         names = list_of(value.get("id"))
         speaker = _SPEAKERS.get(names[-1]) if names and isinstance(names[-1], str) else None
         fields = value.get("kwargs")
-        return Message(speaker, fields) if speaker and isinstance(fields, dict) else None
+        runtime: Runtime = "javascript" if names and names[0] == _JAVASCRIPT else "python"
+        return Message(speaker, fields, runtime) if speaker and isinstance(fields, dict) else None
     kind, role = value.get("type"), value.get("role")
     speaker = _SPEAKERS.get(kind) if isinstance(kind, str) else _SPEAKERS.get(role) if isinstance(role, str) else None
     if speaker is None:
@@ -75,44 +80,61 @@ def tool_call_chunks_of(run_id: str, kwargs: dict[str, Any]) -> list[ToolCallChu
     """What `AIMessageChunk(**kwargs).tool_call_chunks` holds, in types that a delta has.
 
     Explicit chunks; else from the parsed calls, written back with `json.dumps` and without an index; else from the raw
-    calls in `additional_kwargs`. Nothing is validated here: that is the gathering's affair.
+    calls in `additional_kwargs`. Nothing is validated here: that is the gathering's affair. Behind them the old
+    `function_call`, which LangChain keeps in `additional_kwargs` only.
     """
     try:
         chunks = chunk_tool_call_chunks(kwargs, run_id)
     except (RecursionError, ValueError):
-        return []
-    return [
+        chunks = []
+    calls = [
         ToolCallChunk(
             run_id=run_id,
             index=_index(chunk.index),
             id=id_of(chunk.id),
             name=text_of(chunk.name),
             args=arguments_of(chunk.args),
+            found_in=chunk.found_in,
+            fields=chunk.fields,
         )
         for chunk in chunks
     ]
+    return calls + function_call_of(run_id, dict_of(kwargs.get("additional_kwargs")))
 
 
-def message_chunk_of(run_id: str, fields: dict[str, Any]) -> MessageChunk:
-    """An AIMessageChunk's fields without its tool call chunks."""
+def function_call_of(run_id: str, additional_kwargs: dict[str, Any]) -> list[ToolCallChunk]:
+    """The `function_call` as a chunk, if there is one."""
+    call = additional_kwargs.get("function_call")
+    if not isinstance(call, dict):
+        return []
+    name, args = text_of(call.get("name")), arguments_of(call.get("arguments"))
+    return [ToolCallChunk(run_id=run_id, name=name, args=args, legacy=True, found_in="additional_kwargs")]
+
+
+def message_chunk_of(run_id: str, fields: dict[str, Any], runtime: Runtime = "python") -> MessageChunk:
+    """An AIMessageChunk's fields without its tool call chunks; `runtime`: which LangChain wrote them."""
+    javascript = runtime == "javascript"
+    usage = dict_of(fields.get("usage_metadata"))
     return MessageChunk(
         run_id=run_id,
-        content=content_of(fields.get("content")),
+        content=_javascript_content_of(fields) if javascript else content_of(fields.get("content")),
         message_id=id_of(fields.get("id")),
         name=text_of(fields.get("name")),
         additional_kwargs=dict_of(fields.get("additional_kwargs")) or None,
         response_metadata=dict_of(fields.get("response_metadata")) or None,
-        usage=dict_of(fields.get("usage_metadata")) or None,
+        # LangChain.js counts from nothing once a chunk has counts, be they null.
+        usage=usage if usage or (javascript and "usage_metadata" in fields) else None,
         position=text_of(fields.get("chunk_position")),
+        runtime=runtime,
     )
 
 
-def restatement_of(run_id: str, fields: dict[str, Any]) -> Restatement:
-    """A whole AI message."""
+def restatement_of(run_id: str, fields: dict[str, Any], runtime: Runtime = "python") -> Restatement:
+    """A whole AI message; `runtime`: which LangChain wrote it."""
     calls, invalid = parsed_calls(fields)
     return Restatement(
         run_id=run_id,
-        content=content_of(fields.get("content")),
+        content=_javascript_content_of(fields) if runtime == "javascript" else content_of(fields.get("content")),
         calls=calls,
         invalid_calls=invalid,
         raw=raw_of_calls(fields, calls),
@@ -120,6 +142,7 @@ def restatement_of(run_id: str, fields: dict[str, Any]) -> Restatement:
         additional_kwargs=dict_of(fields.get("additional_kwargs")) or None,
         response_metadata=dict_of(fields.get("response_metadata")) or None,
         usage=dict_of(fields.get("usage_metadata")) or None,
+        runtime=runtime,
     )
 
 
@@ -187,7 +210,7 @@ def history_of(message: Message) -> Iterator[HistoryCall | HistoryAnswer]:
         legacy = dict_of(message.fields.get("additional_kwargs")).get("function_call")
         if isinstance(legacy, dict):
             args = arguments_of(legacy.get("arguments")) or ""
-            yield HistoryCall(id=None, name=text_of(legacy.get("name")), args=args)
+            yield HistoryCall(id=None, name=text_of(legacy.get("name")), args=args, legacy=True)
 
 
 def history_answer_of(fields: dict[str, Any]) -> HistoryAnswer:
@@ -218,6 +241,11 @@ def tool_message_of(run_id: str, fields: dict[str, Any]) -> ToolMessage:
         additional_kwargs=answer.additional_kwargs,
         response_metadata=answer.response_metadata,
     )
+
+
+def _javascript_content_of(fields: dict[str, Any]) -> str | list[Any]:
+    """A message that was made of the new kind of blocks is written with these alone; one without either has none."""
+    return content_of(fields["content"] if "content" in fields else list_of(fields.get("content_blocks")))
 
 
 def _index(index: object) -> int | str | None:

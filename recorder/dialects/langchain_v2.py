@@ -1,19 +1,22 @@
-"""`langchain.v2`: the events of `astream_events` (v2; v1 where it has the same names), of Python and of JavaScript.
+"""`langchain.v2`: the events of `astream_events`, version v2 and version v1, of Python and of JavaScript.
 
-Source: langchain-core's `StreamEvent` and its event stream handler; LangGraph server's SSE, which wraps them as
+Source: langchain-core's `StreamEvent` and its event stream handlers; LangGraph server's SSE, which wraps them as
 `{"event": "events", "data": {…}}` or names them in the SSE event, beside its own `metadata`, `error` and `end`.
 One decoder reads one stream: its runs are interleaved.
+
+Version v1 has the same envelope, without parents. No event says which version it is of, and where the two differ the
+event's data show it (an `LLMResult` where v2 has the message), so that v1 is no dialect of its own.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
 from recorder.deltas import AnyDelta, Failure, History, RunEnded, RunKind, RunStarted, ToolFailed
 from recorder.dialects import langchain_model
-from recorder.dialects.base import COMMENT, DONE, END, ERROR, PARTIAL, REQUEST, RESPONSE, Dialect, Envelope
+from recorder.dialects.base import COMMENT, DONE, END, ERROR, PARTIAL, REQUEST, RESPONSE, Dialect, Envelope, is_done
 from recorder.dialects.frames import Deltas, Frame, finding, partial_frame, read_frame, unknown_frame
 from recorder.dialects.http import Exchange, error_text, read_part
 from recorder.dialects.langchain_model import EndedRuns, ModelRun, start_digest
@@ -32,6 +35,8 @@ _KINDS: dict[str, RunKind] = {
     "parser": "parser",
 }
 _SERVER_KINDS = ("metadata", "end", "error")
+_WRAPPED = "events"
+"""The server's name for an SSE event that holds one of these events."""
 _HTTP = (REQUEST, RESPONSE, END, ERROR)
 _WITH_MESSAGES = ("on_chat_model_", "on_chain_", "on_prompt_", "on_parser_", "on_tool_end")
 """Kinds of which messages are read; the texts of `on_llm_*` are texts, and a tool's input is its own affair."""
@@ -59,24 +64,33 @@ class _Event(Struct, frozen=True):
     tags: list[str] | None
     metadata: dict[str, Any] | None
     data: dict[str, Any]
+    path: str = "$.data"
+    """Where the data stand in the frame."""
+
+    def where(self, name: str) -> str | None:
+        """The JSON path to a field of the data, if there is one."""
+        return f"{self.path}.{name}" if name in self.data else None
 
 
 def recognises(value: Any, event_name: str | None) -> bool:
-    """An event `on_…` with a run or data, bare or wrapped; LangGraph server's `metadata` with its run."""
+    """An event `on_…` with a run or data that no server has wrapped."""
+    return _is_event(dict_of(value)) and not (event_name or "").startswith(_WRAPPED)
+
+
+def is_servers(value: Any, event_name: str | None) -> bool:
+    """Whether only LangGraph's server sends this: an event `on_…` that it wrapped or named, `metadata` with the run."""
     fields = dict_of(value)
-    inner = _unwrapped(fields)
-    kind = inner.get("event")
-    if isinstance(kind, str) and kind.startswith("on_"):
-        return "data" in inner or "run_id" in inner
+    kind = fields.get("event")
     if event_name == "metadata" or kind == "metadata":
         head = dict_of(fields.get("data")) if kind == "metadata" else fields
         return isinstance(head.get("run_id"), str)
-    return False
+    inner = _unwrapped(fields)
+    return _is_event(inner) and (inner is not fields or (event_name or "").startswith(_WRAPPED))
 
 
 def envelope(value: Any, event_name: str | None) -> Envelope:
     """The kind is the event's name; run, parent and name are its own."""
-    if isinstance(value, str) and value.strip() == "[DONE]":
+    if is_done(value):
         return Envelope(kind=DONE)
     fields = dict_of(value)
     inner = _unwrapped(fields)
@@ -96,18 +110,20 @@ def step(state: State, event: Event | NewEvent) -> tuple[State, list[AnyDelta]]:
     elif event.kind == PARTIAL:
         out.append(partial_frame(event))
     elif event.kind not in (COMMENT, DONE) and (frame := read_frame(event, out)) is not None:
-        _read(state, frame, out)
+        read(state, frame, out)
     return state, out
 
 
-def _read(state: State, frame: Frame, out: Deltas) -> None:
-    inner = _unwrapped(dict_of(frame.value))
+def read(state: State, frame: Frame, out: Deltas) -> None:
+    """Takes a frame: an event, bare or wrapped, or one of the server's own."""
+    fields = dict_of(frame.value)
+    inner = _unwrapped(fields)
     kind = cleaned(inner.get("event")) or frame.kind
     if kind in _SERVER_KINDS:
         if kind == "error":
             out.append(Failure(run_id=frame.run_id, error=error_text(dict_of(frame.value).get("data", frame.value))))
         return
-    event = _read_event(inner, kind, frame.run_id)
+    event = _read_event(inner, kind, frame.run_id, "$.data" if inner is fields else "$.data.data")
     what, _, stage = kind.removeprefix("on_").rpartition("_")
     run_kind = _KINDS.get(what)
     if kind == "on_custom_event":
@@ -130,7 +146,9 @@ def _tell(state: State, event: _Event, run_kind: RunKind, stage: str, out: Delta
     elif run_kind == "model":
         _model(state, event, stage, out)
     elif stage == "stream":
-        _history(event, event.data.get("chunk"), out, pieces=True)
+        # Version v1 streams a root tool's and a root retriever's output, too: their ends say it.
+        if run_kind not in ("tool", "retriever"):
+            _history(event, event.data.get("chunk"), out, pieces=True)
     elif stage == "end":
         _end(event, run_kind, out)
     else:
@@ -157,6 +175,7 @@ def _start(state: State, event: _Event, kind: RunKind, out: Deltas) -> None:
             parent_run_id=event.parent,
             tags=event.tags,
             metadata=event.metadata,
+            input=event.where("input"),
         )
     )
     if kind == "model":
@@ -192,8 +211,8 @@ def _model(state: State, event: _Event, stage: str, out: Deltas) -> None:
     if event.own_run:
         state.ended.add(event.run_id, run)
     if stage == "end":
-        langchain_model.end(run, event.run_id, event.data, out, chat=chat)
-        out.append(RunEnded(run_id=event.run_id, kind="model"))
+        ended = langchain_model.end(run, event.run_id, event.data, out, chat=chat)
+        out.append(structs.replace(ended, input=event.where("input"), output=event.where("output")))
     else:
         _error(event, "model", out)
 
@@ -203,7 +222,7 @@ def _end(event: _Event, kind: RunKind, out: Deltas) -> None:
         out.extend(answers_of_tool(event.run_id, event.data.get("output")))
     elif kind != "retriever":
         _history(event, [event.data.get("input"), event.data.get("output")], out)
-    out.append(RunEnded(run_id=event.run_id, kind=kind))
+    out.append(RunEnded(run_id=event.run_id, kind=kind, input=event.where("input"), output=event.where("output")))
 
 
 def _error(event: _Event, kind: RunKind, out: Deltas) -> None:
@@ -214,7 +233,7 @@ def _error(event: _Event, kind: RunKind, out: Deltas) -> None:
     elif kind == "model":
         # Of an error that travels up through the chains above, only the model's own cuts a message off.
         out.append(Failure(run_id=event.run_id, error=error))
-    out.append(RunEnded(run_id=event.run_id, kind=kind, status="error", error=error))
+    out.append(RunEnded(run_id=event.run_id, kind=kind, status="error", error=error, input=event.where("input")))
 
 
 def _history(event: _Event, value: object, out: Deltas, *, pieces: bool = False) -> None:
@@ -232,6 +251,11 @@ def _read_http(state: State, event: Event | NewEvent, out: Deltas) -> None:
         del state.exchanges[run_id]
 
 
+def _is_event(fields: dict[str, Any]) -> bool:
+    kind = fields.get("event")
+    return isinstance(kind, str) and kind.startswith("on_") and ("data" in fields or "run_id" in fields)
+
+
 def _unwrapped(fields: dict[str, Any]) -> dict[str, Any]:
     """The StreamEvent: itself, or what LangGraph server put into `{"event": "events", "data": …}`."""
     inner = fields.get("data")
@@ -240,7 +264,7 @@ def _unwrapped(fields: dict[str, Any]) -> dict[str, Any]:
     return inner if wrapped and isinstance(inner, dict) and isinstance(inner.get("event"), str) else fields
 
 
-def _read_event(fields: dict[str, Any], kind: str, run_id: str) -> _Event:
+def _read_event(fields: dict[str, Any], kind: str, run_id: str, path: str = "$.data") -> _Event:
     parents = list_of(fields.get("parent_ids"))
     tags = [tag for tag in list_of(fields.get("tags")) if isinstance(tag, str)]
     own = cleaned(fields.get("run_id"))
@@ -253,6 +277,7 @@ def _read_event(fields: dict[str, Any], kind: str, run_id: str) -> _Event:
         tags=tags or None,
         metadata=dict_of(fields.get("metadata")) or None,
         data=dict_of(fields.get("data")),
+        path=path,
     )
 
 

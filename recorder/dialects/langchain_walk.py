@@ -26,7 +26,7 @@ def entries_in(value: object, *, pieces: bool = False) -> list[Entry]:
     """
     entries: list[Entry] = []
     counted: Counter[str] = Counter()
-    for conversation, listed in _conversations(value):
+    for conversation, listed in conversations(value):
         here: Counter[str] = Counter()
         for message in conversation:
             if pieces and not listed and message.speaker == "chunk":
@@ -56,7 +56,7 @@ def answers_of_tool(run_id: str, output: object) -> list[AnyDelta]:
         update = command_update(item)
         if update is None:
             continue
-        found = [message for conversation, _ in _conversations(update) for message in conversation]
+        found = [message for conversation, _ in conversations(update) for message in conversation]
         spoken = [message for message in found if message.speaker in ("ai", "chunk", "tool")]
         if len(spoken) == 1 and spoken[0].speaker == "tool":
             deltas.append(tool_message_of(run_id, spoken[0].fields))
@@ -78,7 +78,7 @@ def command_update(value: object) -> object | None:
     return fields.get("update")
 
 
-def _conversations(value: object) -> Iterator[tuple[list[Message], bool]]:
+def conversations(value: object) -> Iterator[tuple[list[Message], bool]]:
     """Every list of messages, and every message that stands alone, in document order; and whether it was a list.
 
     Nothing inside a message is looked at: what a tool's artifact holds is another conversation. No recursion, for

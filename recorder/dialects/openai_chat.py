@@ -10,18 +10,17 @@ from typing import Any
 
 from msgspec import field
 
-from recorder.deltas import MessageFinished, MessageStarted, Usage
-from recorder.dialects.base import DONE, Dialect, Envelope
-from recorder.dialects.finish_reasons import is_truncating, reason_of
+from recorder.deltas import Usage
+from recorder.dialects.base import DONE, Dialect, Envelope, is_done
+from recorder.dialects.finish_reasons import finish_of
 from recorder.dialects.frames import Deltas, Frame, malformed, unknown_frame
 from recorder.dialects.http import Exchange, begin_answer, end_exchange, fail, stepper
+from recorder.dialects.message_head import tell_head
 from recorder.dialects.openai_chat_delta import Choice, Target, carries_answer, read_delta
 from recorder.dialects.openai_chat_request import read_request
 from recorder.dialects.openai_usage import openai_counts
 from recorder.dialects.values import ROLES, cleaned, dict_of, int_of, list_of, text_of
 
-_BEGUN, _ID, _MODEL = 1, 2, 4
-_WHOLE_HEAD = _BEGUN | _ID | _MODEL
 _MOST_CHOICES = 1 << 16
 """An index beyond it is no choice's; it is read as the first."""
 _OF_THE_ANSWER = ("citations", "search_results")
@@ -55,7 +54,7 @@ def recognises(value: Any, event_name: str | None) -> bool:
 
 def envelope(value: Any, event_name: str | None) -> Envelope:
     """The kind is the frame's `object`, `error` or `done`."""
-    if isinstance(value, str) and value.strip() == "[DONE]":
+    if is_done(value):
         return Envelope(kind=DONE)
     fields = dict_of(value)
     if event_name == "error" or fields.get("error"):
@@ -67,7 +66,8 @@ def envelope(value: Any, event_name: str | None) -> Envelope:
     return Envelope(kind=cleaned(event_name) or "unknown")
 
 
-def _read(state: State, frame: Frame, out: Deltas) -> None:
+def read(state: State, frame: Frame, out: Deltas) -> None:
+    """Takes a frame of the answer: a chunk, a whole completion, an error."""
     value = frame.value
     if not isinstance(value, dict):
         out.append(unknown_frame(frame))
@@ -143,43 +143,25 @@ def _read_choice(state: State, run_id: str, value: dict[str, Any], fields: dict[
     if whole and fields.get("delta") is not None:
         out.append(malformed(run_id, "choices[].delta", fields["delta"]))
     delta = _delta_of(fields)
-    if choice.head != _WHOLE_HEAD:
-        _read_head(choice, run_id, number, value, delta, out)
+    # A few servers never say the role; an answer is the assistant's.
+    role = text_of(delta.get("role")) or "ai"
+    choice.head = tell_head(
+        choice.head,
+        run_id,
+        number,
+        out,
+        message_id=value.get("id"),
+        model=value.get("model"),
+        role=ROLES.get(role, role),
+    )
     if delta:
         read_delta(Target(run_id, number, choice, out), delta, whole=whole)
     if fields.get("error"):
         fail(state, run_id, fields["error"], out)
-    if (reason := reason_of(fields.get("finish_reason"))) is not None:
-        out.append(
-            MessageFinished(run_id=run_id, choice=number, finish_reason=reason, truncating=is_truncating(reason))
-        )
+    if (finished := finish_of(run_id, fields.get("finish_reason"), choice=number)) is not None:
+        out.append(finished)
         choice.finished = True
         state.terminated = all(other.finished for other in state.choices.values())
-
-
-def _read_head(
-    choice: Choice, run_id: str, number: int, value: dict[str, Any], delta: dict[str, Any], out: Deltas
-) -> None:
-    """Says the message's start, and again where a later chunk knows more; some servers send an empty id first.
-
-    A few servers never say the role; an answer is the assistant's.
-    """
-    message_id = None if choice.head & _ID else cleaned(value.get("id")) or None
-    model = None if choice.head & _MODEL else cleaned(value.get("model")) or None
-    begun = bool(choice.head & _BEGUN)
-    if begun and not (message_id or model):
-        return
-    role = None if begun else text_of(delta.get("role")) or "ai"
-    out.append(
-        MessageStarted(
-            run_id=run_id,
-            choice=number,
-            message_id=message_id,
-            model=model,
-            role=ROLES.get(role, role) if role else None,
-        )
-    )
-    choice.head |= _BEGUN | (_ID if message_id else 0) | (_MODEL if model else 0)
 
 
 def _read_sources(state: State, run_id: str, value: dict[str, Any], out: Deltas) -> None:
@@ -213,5 +195,5 @@ OPENAI_CHAT = Dialect(
     state=State,
     recognises=recognises,
     envelope=envelope,
-    step=stepper(_read, read_request),
+    step=stepper(read, read_request),
 )

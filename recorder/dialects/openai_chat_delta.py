@@ -6,14 +6,13 @@ What a server adds on its own account lands in the block `non_standard` under it
 
 from __future__ import annotations
 
-from hashlib import sha256
 from typing import Any
 
 from msgspec import Struct, field
 
 from recorder.deltas import BlockItem, BlockStarted, TextChunk, ToolCallChunk
 from recorder.dialects.frames import Deltas, malformed
-from recorder.dialects.values import arguments_of, compact, dict_of, id_of, index_of, list_of, text_of
+from recorder.dialects.values import arguments_of, dict_of, digest_of, id_of, index_of, list_of, text_of
 
 _ANSWER = frozenset(
     {
@@ -41,7 +40,7 @@ class Choice(Struct):
     """What a decoder must remember of one choice."""
 
     head: int = 0
-    """What of the head was said, as bits: its start 1, its id 2, its model 4."""
+    """What of the head was said (`message_head`)."""
     finished: bool = False
     parts: int = 0
     """How many blocks without a name of their own were opened."""
@@ -77,7 +76,7 @@ class Target(Struct, frozen=True):
     def add_repeated(self, block: str, field: str, value: Any) -> None:
         """A field that the server may repeat whole in every chunk: said only where it differs from what was said."""
         name = f"{block}.{field}"
-        digest = sha256(compact(value).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        digest = digest_of(value)
         if self.choice.digests.get(name) != digest:
             self.choice.digests[name] = digest
             self.add_item(block, field, value, replace=True)
@@ -89,6 +88,11 @@ class Target(Struct, frozen=True):
 def carries_answer(delta: dict[str, Any]) -> bool:
     """Whether the delta (or message) has anything of an answer: a role, nulls and empty texts are nothing."""
     return any(delta.get(key) for key in _ANSWER)
+
+
+def is_custom(call: dict[str, Any]) -> bool:
+    """Whether a call is a custom tool's, whose input is text as it is."""
+    return isinstance(call.get("custom"), dict) and not isinstance(call.get("function"), dict)
 
 
 def read_delta(target: Target, delta: dict[str, Any], *, whole: bool = False) -> None:
@@ -184,6 +188,7 @@ def _read_tool_calls(target: Target, calls: object, *, whole: bool) -> None:
                 id=id_of(call.get("id")),
                 name=text_of(function.get("name", custom.get("name"))),
                 args=arguments_of(function.get("arguments", custom.get("input"))),
+                free_text=is_custom(call),
             )
         )
         for key, value in call.items():

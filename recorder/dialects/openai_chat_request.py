@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from recorder.deltas import History, HistoryAnswer, HistoryCall
 from recorder.dialects.frames import Deltas, Frame
+from recorder.dialects.openai_chat_delta import is_custom
 from recorder.dialects.tool_choice import forced_tool_choice
 from recorder.dialects.values import arguments_of, dict_of, id_of, list_of, text_of
 
@@ -39,6 +40,8 @@ def _entries(message: object) -> Iterator[HistoryCall | HistoryAnswer]:
             id=id_of(call.get("id")),
             name=text_of(function.get("name", custom.get("name"))),
             args=arguments_of(function.get("arguments", custom.get("input"))) or "",
+            free_text=is_custom(call),
         )
     if isinstance(legacy := fields.get("function_call"), dict):
-        yield HistoryCall(id=None, name=text_of(legacy.get("name")), args=arguments_of(legacy.get("arguments")) or "")
+        args = arguments_of(legacy.get("arguments")) or ""
+        yield HistoryCall(id=None, name=text_of(legacy.get("name")), args=args, legacy=True)

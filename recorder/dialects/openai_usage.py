@@ -17,9 +17,11 @@ _DETAILS = {
     "prompt_tokens_details": "input_token_details",
     "prompt_token_details": "input_token_details",
     "input_tokens_details": "input_token_details",
+    "input_token_details": "input_token_details",
     "completion_tokens_details": "output_token_details",
     "completion_token_details": "output_token_details",
     "output_tokens_details": "output_token_details",
+    "output_token_details": "output_token_details",
 }
 _NAMES = {
     "cached_tokens": "cache_read",

@@ -10,6 +10,7 @@ from recorder.dialects.frames import Deltas, finding, seen
 from recorder.dialects.http import Exchange, read_part
 from recorder.dialects.values import cleaned, dict_of
 from recorder.events import Event, NewEvent
+from recorder.events.framing import VERBATIM
 
 _KIND_FIELDS = ("type", "event", "object", "event_type", "kind")
 
@@ -28,14 +29,21 @@ def envelope(value: Any, event_name: str | None) -> Envelope:
 
 
 def step(state: Exchange, event: Event | NewEvent) -> tuple[Exchange, list[AnyDelta]]:
-    """Says a finding for every frame. The end of an unknown exchange is a proper one: nobody knows its terminator."""
+    """Says a finding for every frame, but for the one frame of an answer that was not streamed: most of what a program
+    fetches is nothing that a model said. The end of an unknown exchange is a proper one: nobody knows its terminator.
+    """
     out: Deltas = []
     if event.kind == END:
         state.terminated = True
-    if not read_part(state, event, out):
+    if not read_part(state, event, out) and not (_is_whole_answer(state, event) and event.dialect == UNKNOWN.name):
         detail = f"{event.kind}: not in any known dialect: {seen(event.body)}"
         out.append(finding(event.run_id or "", "unknown-frame", detail))
     return state, out
+
+
+def _is_whole_answer(state: Exchange, event: Event | NewEvent) -> bool:
+    """Whether the frame is all of an answer's body (or a web socket's message): nothing frames it."""
+    return state.status is not None and event.framing == VERBATIM and event.frame is None
 
 
 UNKNOWN = Dialect(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from typing import Any
 
 from recorder.events.jsontext import clean
@@ -53,6 +54,14 @@ def index_of(value: object) -> int | str | None:
     return compact(value) if number is None else number
 
 
+def position_of(index: object, missing: int | str = 0) -> int | str:
+    """An index that tells places in an answer apart: clean, for it goes into states; `missing` where none was sent."""
+    place = index_of(index)
+    if place is None:
+        return missing
+    return clean(place) if isinstance(place, str) else place
+
+
 def arguments_of(value: object) -> str | None:
     """A tool call's arguments as text: text as it was sent, an object or another value as compact JSON."""
     return value if value is None or isinstance(value, str) else compact(value)
@@ -64,6 +73,11 @@ def compact(value: object) -> str:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=repr)
     except (RecursionError, ValueError):
         return '{"$repr":"nested too deeply"}'
+
+
+def digest_of(value: object) -> str:
+    """What stands in a decoder's state for a value that may be large: equal for values of the same JSON text."""
+    return sha256(compact(value).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def cleaned(value: object) -> str | None:

@@ -51,6 +51,13 @@ def link(
     return sha256(previous + stream + _pack(envelope) + body_hash).digest()
 
 
+def erasure_link(
+    previous: bytes, stream: bytes, erasure: int, first_seq: int, last_seq: int, reason: str, erased_at: int
+) -> bytes:
+    """The hash of a stream's erasure `erasure`: over the previous one (32 zero bytes at first) and all that it says."""
+    return sha256(previous + stream + _pack((erasure, first_seq, last_seq, reason, erased_at))).digest()
+
+
 def relink(previous: bytes, stream: bytes, event: Event) -> bytes:
     """The hash that a stored event must have after `previous`: what verification compares."""
     return link(previous, stream, event.seq, event.recorded_at, event, event.body_hash, event.version)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime, timedelta
 
+LAST = 253_402_300_799_999_999
+"""The last microsecond of the year 9999, beyond which ISO-8601 has no plain spelling."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 

@@ -8,15 +8,17 @@ null standing for no value; before its first argument text a call reads as `{}`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from recorder.deltas import Finding, HistoryAnswer, HistoryCall
 from recorder.projections import render
-from recorder.projections.gather import GatherStep
+from recorder.projections.gather import Entry, GatherStep
 from recorder.projections.messages import Message
 from recorder.projections.observer import Silent
 from recorder.projections.pairing import Pairing, row_of
-from recorder.projections.partial_json import INVALID, Change, PartialJson
+from recorder.projections.partial_json import INVALID, Change
+from recorder.projections.readings import Gathered, JsonReader, reader_for
 from recorder.projections.timeline import Run
 
 Changes = list[dict[str, Any]]
@@ -28,7 +30,8 @@ class ChangeCollector(Silent):
 
     def __init__(self) -> None:
         self._changes: Changes = []
-        self._readers: dict[str, PartialJson] = {}
+        self._readers: dict[str, JsonReader] = {}
+        self._texts: set[str] = set()
         self._states: dict[str, str] = {}
         self._ids: dict[str, str | None] = {}
         self._heads: dict[str, tuple[Any, ...]] = {}
@@ -54,9 +57,9 @@ class ChangeCollector(Silent):
             self._add(message=message.ref, op="set", **changed)
         self._heads[message.ref] = head
 
-    def message_finished(self, seq: int, message: Message) -> None:
+    def calls_settled(self, seq: int, message: Message, entries: Sequence[Entry]) -> None:
         self.message_changed(seq, message)
-        for entry in message.gather.entries:
+        for entry in entries:
             state = message.state_of(entry)
             if self._states.get(entry.ref) != state:
                 self._states[entry.ref] = state
@@ -67,6 +70,7 @@ class ChangeCollector(Silent):
         self._heads.pop(message.ref, None)
         for entry in message.gather.entries:
             self._readers.pop(entry.ref, None)
+            self._texts.discard(entry.ref)
 
     def text_added(self, seq: int, ordinal: int, message: Message, text: str) -> None:
         if message.scattered:
@@ -96,18 +100,28 @@ class ChangeCollector(Silent):
                 call=entry.ref, op="open", message=message.ref, index=entry.index, id=entry.id, executor=entry.executor
             )
         if step.name:
-            self._add(call=entry.ref, op="append", field="name", value=step.name)
+            self._add(call=entry.ref, op="set" if step.renamed else "append", field="name", value=step.name)
         if step.cleared is not None:
             self._add(call=entry.ref, op="set", field="raw", value="")
             self._add_value(entry.ref, [Change(op="set", path=(), value=INVALID)])
             self._readers.pop(entry.ref, None)
         if step.args:
             self._add(call=entry.ref, op="append", field="raw", value=step.args)
-            reader = self._readers.get(entry.ref)
-            if reader is None:
-                reader = self._readers[entry.ref] = PartialJson()
-            reader.feed(step.args)
-            self._add_value(entry.ref, reader.changes())
+            self._read(message.gather, entry, step.args)
+
+    def _read(self, gathered: Gathered, entry: Entry, text: str) -> None:
+        """Tells how the call's value changes by more of its arguments; text as it is, is its own value."""
+        if entry.free_text:
+            self._add_value(
+                entry.ref, [Change(op="append" if entry.ref in self._texts else "set", path=(), value=text)]
+            )
+            self._texts.add(entry.ref)
+            return
+        reader = self._readers.get(entry.ref)
+        if reader is None:
+            reader = self._readers[entry.ref] = reader_for(gathered)
+        reader.feed(text)
+        self._add_value(entry.ref, reader.changes())
 
     def run_changed(self, seq: int, run: Run) -> None:
         shown: dict[str, Any] = {"kind": run.kind, "name": run.name, "status": run.status}

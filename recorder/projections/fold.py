@@ -11,6 +11,7 @@ from recorder.deltas import (
     AnyDelta,
     BlockStopped,
     Delta,
+    Erased,
     Failure,
     Finding,
     History,
@@ -23,15 +24,16 @@ from recorder.deltas import (
     ToolMessage,
 )
 from recorder.events import Layer
-from recorder.projections.message_fold import Gathering, MessageFold, OpenMessages
+from recorder.projections.message_fold import MessageFold, OpenMessages
 from recorder.projections.observer import Observer, Silent
 from recorder.projections.pairing import Answered, Pairings
+from recorder.projections.readings import Gathering
 from recorder.projections.telling import Telling
 from recorder.projections.timeline import Timeline
 
 __all__ = ["Fold", "FoldState", "Gathering"]
 
-UNREADABLE = frozenset({"not-json", "partial-frame"})
+UNREADABLE = frozenset({"not-json", "partial-frame", "damaged-frame"})
 """Findings that say: this frame's content is lost to whoever reads the message."""
 
 
@@ -68,6 +70,7 @@ class Fold:
             History: self._history,
             Failure: self._failure,
             Finding: self._finding,
+            Erased: self._erased,
         }
 
     @property
@@ -118,6 +121,11 @@ class Fold:
         if delta.rule in UNREADABLE:
             self._messages.gap(delta.run_id)
         self._telling.tell(delta)
+
+    def _erased(self, delta: Erased) -> None:
+        self._messages.erase(delta.run_id)
+        if self.pairings is not None:
+            self.pairings.erased = True
 
     # Tools
 

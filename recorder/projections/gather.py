@@ -28,6 +28,14 @@ class Entry(Struct):
     block: int | str | None = None
     legacy: bool = False
     """OpenAI's `function_call`: no index and no id, and not among LangChain's tool calls."""
+    free_text: bool = False
+    """The arguments are text as it is, and whole when the provider says so."""
+    erased: bool = False
+    """An event that came while the call was being gathered was erased: it may have held a piece of it."""
+    late: bool = False
+    """Text came after its message was said to be finished: of this text nobody has said so."""
+    error: str | None = None
+    """Why the framework takes the call's arguments for invalid; None where it did not say so."""
 
     def touch(self, seq: int) -> None:
         """Notes that event `seq` (not before the last one) added to the entry."""
@@ -49,6 +57,8 @@ class GatherStep(Struct):
     """The arguments' text that it appended."""
     cleared: tuple[int, int] | None = None
     """Event and ordinal of an earlier chunk whose arguments turned out to be a placeholder and no longer count."""
+    renamed: bool = False
+    """The name takes the place of the one that was there."""
     findings: list[tuple[str, Severity, str]] = []
     """Rule, severity and detail of what an audit wants to know."""
 

@@ -32,10 +32,12 @@ class Array(Struct, tag="array"):
 
     items: list[Object | Array | Rope | Leaf] = field(default_factory=list)
     by_index: dict[str, list[int]] = field(default_factory=dict)
-    """The positions of the objects that have an `index`, in order, under its `index_key`."""
+    """The positions of the elements to which something can be added, in order, under what it is found by."""
 
 
 Node = Object | Array | Rope | Leaf
+KeyOf = Callable[[Node], str | None]
+"""Under what an element of an array is found, None where nothing is ever added to it."""
 
 
 def object_of(value: dict[str, Any]) -> Object:
@@ -43,11 +45,11 @@ def object_of(value: dict[str, Any]) -> Object:
     return Object({key: Leaf(item) for key, item in value.items()})
 
 
-def array_of(nodes: Iterable[Node]) -> Array:
-    """An array that can grow, from its elements."""
+def array_of(nodes: Iterable[Node], key_of: KeyOf | None = None) -> Array:
+    """An array that can grow, from its elements; without `key_of` they are found by their `index_key`."""
     array = Array()
     for node in nodes:
-        _register(array, node)
+        _register(array, node, key_of or _index_key_of)
         array.items.append(node)
     return array
 
@@ -101,9 +103,9 @@ class Undo:
         self._steps.append(partial(items.__setitem__, position, items[position]))
         items[position] = node
 
-    def push(self, array: Array, node: Node) -> None:
-        """Appends an element to an array."""
-        positions = _register(array, node)
+    def push(self, array: Array, node: Node, key_of: KeyOf | None = None) -> None:
+        """Appends an element to an array, as `array_of` does."""
+        positions = _register(array, node, key_of or _index_key_of)
         if positions is not None:
             self._steps.append(positions.pop)
         self._steps.append(array.items.pop)
@@ -114,18 +116,26 @@ class Undo:
         self._steps.append(partial(_cut, rope, rope.parts, len(rope.parts)))
         rope.append(text)
 
+    def mend(self, rope: Rope, end: str) -> None:
+        """Puts another end in the place of a text's last character."""
+        parts = rope.parts
+        self._steps.append(partial(parts.__setitem__, -1, parts[-1]))
+        parts[-1] = parts[-1][:-1] + end
+
     def back(self) -> None:
         """Takes all changes back."""
         for step in reversed(self._steps):
             step()
 
 
-def _register(array: Array, node: Node) -> list[int] | None:
-    """Notes an element that is about to be appended under its index; gives the positions that it was added to."""
+def _index_key_of(node: Node) -> str | None:
     index = member(node, "index")
-    if isinstance(index, float) and index.is_integer():
-        index = int(index)
-    key = index_key(index)
+    return index_key(int(index) if isinstance(index, float) and index.is_integer() else index)
+
+
+def _register(array: Array, node: Node, key_of: KeyOf) -> list[int] | None:
+    """Notes an element that is about to be appended under its key; gives the positions that it was added to."""
+    key = key_of(node)
     if key is None:
         return None
     positions = array.by_index.setdefault(key, [])

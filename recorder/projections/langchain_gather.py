@@ -3,18 +3,22 @@
 Source: `add_ai_message_chunks` and `init_tool_calls` (`langchain_core/messages/ai.py`) over `merge_lists`, after
 pydantic's validation of each chunk. Its surprises are kept: names are always appended, two calls that share an index
 stay apart only while their ids tell them, an id-less chunk goes to the first of them, no index means no merging.
+
+Events of version v3 name a content block instead: what has no index and names a block goes to the block's call.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
 from recorder.deltas import Severity, ToolCallChunk
 from recorder.dialects.langchain_chunk import chunk_tool_call_chunks
 from recorder.projections.gather import Entry, GatherStep
+from recorder.projections.json_extent import same_json
 from recorder.projections.langchain_validation import valid_index, valid_text
 from recorder.projections.partial_json import INVALID, parse_partial
 from recorder.projections.rope import Rope
@@ -69,14 +73,16 @@ class LangChainGather(Struct, tag="langchain"):
     """The event of the first AIMessageChunk."""
 
     def add(self, seq: int, chunks: Sequence[ToolCallChunk], first_ordinal: int = 0) -> list[GatherStep]:
-        """Takes all tool call chunks of one AIMessageChunk, in order; gives one step for each. Never raises.
+        """Takes all tool call chunks of one AIMessageChunk, in order. Never raises.
 
-        A value that LangChain refuses is taken as text where it was none, and the step carries a finding.
+        Gives one step for each chunk that LangChain reads. A value that it refuses is taken as text where it was none,
+        and the step carries a finding.
         """
         if self.begun_at is None:
             self.begun_at = seq
         merging = self.begun_at != seq
-        return [self._add(seq, chunk, first_ordinal + offset, merging) for offset, chunk in enumerate(chunks)]
+        read = [found for chunk in chunks if (found := _as_read(chunk)) is not None]
+        return [self._add(seq, chunk, first_ordinal + offset, merging) for offset, chunk in enumerate(read)]
 
     def open_all(self, seq: int, chunks: Sequence[ToolCallChunk], first_ordinal: int = 0) -> list[GatherStep]:
         """Opens an entry for each chunk: for those that LangChain makes of the whole sum's `additional_kwargs`.
@@ -91,7 +97,9 @@ class LangChainGather(Struct, tag="langchain"):
         id = valid_text("id", chunk.id, faults)
         name = valid_text("name", chunk.name, faults)
         args = valid_text("args", chunk.args, faults)
-        entry = self._legacy() if chunk.legacy else self._match(index, id) if merging else None
+        entry = self._find(chunk, index, id, merging=merging)
+        if entry is not None and chunk.restated:
+            return GatherStep(entry, False, None, None) if _is_providers(chunk) else say_again(entry, seq, chunk)
         opened = entry is None
         if entry is None:
             entry = Entry(
@@ -106,6 +114,8 @@ class LangChainGather(Struct, tag="langchain"):
                 executor=chunk.executor,
                 block=chunk.block,
                 legacy=chunk.legacy,
+                free_text=chunk.free_text,
+                error=chunk.error,
             )
             self._open(entry)
         else:
@@ -123,6 +133,14 @@ class LangChainGather(Struct, tag="langchain"):
             self.by_index.setdefault(str(entry.index), Slot(position)).open(position, entry.id)
         self.entries.append(entry)
 
+    def _find(self, chunk: ToolCallChunk, index: int | str | None, id: str | None, *, merging: bool) -> Entry | None:
+        """The entry that a chunk is added to, or says again; None where it opens one."""
+        if chunk.legacy:
+            return self._legacy()
+        if chunk.block is not None and index is None:
+            return self._of_block(chunk.block, id)
+        return self._match(index, id) if merging else None
+
     def _match(self, index: int | str | None, id: str | None) -> Entry | None:
         """The entry that a chunk is added to, its id with it; None where there is none."""
         slot = self.by_index.get(str(index)) if index is not None else None
@@ -136,16 +154,62 @@ class LangChainGather(Struct, tag="langchain"):
                 slot.name(position, id)
         return entry
 
+    def _of_block(self, block: int | str, id: str | None) -> Entry | None:
+        """The entry that is this content block; an id that comes late is taken."""
+        entry = next((entry for entry in reversed(self.entries) if entry.block == block), None)
+        if entry is not None and not entry.id:
+            entry.id = id
+        return entry
+
     def _legacy(self) -> Entry | None:
         """The `function_call`, of which a message has one; `merge_dicts` adds its parts wherever they come."""
         return next((entry for entry in self.entries if entry.legacy), None)
+
+
+def _as_read(chunk: ToolCallChunk) -> ToolCallChunk | None:
+    """The chunk as LangChain reads it: of a custom tool's input, which is no JSON, nothing before its end.
+
+    Source: langchain-openai, which streams OpenAI's responses so.
+    """
+    if not chunk.free_text or not _is_providers(chunk):
+        return chunk
+    if not chunk.restated:
+        return None
+    return structs.replace(chunk, args=json.dumps(_free_arguments(chunk.args)), free_text=False)
+
+
+def _is_providers(chunk: ToolCallChunk) -> bool:
+    """Whether a provider streamed the chunk for its client. What such a one says again, LangChain does not read."""
+    return chunk.executor == "client" and chunk.index is not None
+
+
+def _free_arguments(text: str | None) -> dict[str, Any]:
+    """What langchain-openai makes of the input of a custom tool."""
+    return {"__arg1": text or ""}
+
+
+def say_again(entry: Entry, seq: int, chunk: ToolCallChunk) -> GatherStep:
+    """What a chunk adds that says its call again: what was missing. What was streamed counts, whatever it says."""
+    entry.touch(seq)
+    entry.error = entry.error or chunk.error
+    step = GatherStep(entry=entry, opened=False, name=None, args=None)
+    if chunk.name and not entry.name:
+        step.name = entry.name = chunk.name
+    if not chunk.args:
+        return step
+    if not entry.args:
+        entry.args = Rope([chunk.args])
+        step.args = chunk.args
+    elif not same_json(entry.args.text, chunk.args):
+        step.findings = [("restatement-differs", "warning", f"the end of call {entry.id!r} gives other arguments")]
+    return step
 
 
 def tool_calls_of(entries: Iterable[Entry]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """`tool_calls` and `invalid_tool_calls` as LangChain's message has them.
 
     Arguments that are not yet whole are read as far as they go; no arguments are `{}`. Invalid is what no reading makes
-    an object. That a call is among the first does not mean that it is complete.
+    an object, and what LangChain itself said is. That a call is among the first does not mean that it is complete.
     """
     calls: list[dict[str, Any]] = []
     invalid: list[dict[str, Any]] = []
@@ -153,12 +217,15 @@ def tool_calls_of(entries: Iterable[Entry]) -> tuple[list[dict[str, Any]], list[
         if entry.legacy:
             continue
         text = _args_of(entry)
-        value = parse_partial(text) if text else {}
+        if entry.free_text:
+            value: Any = _free_arguments(text)
+        else:
+            value = INVALID if entry.error is not None else parse_partial(text) if text else {}
         if value is not INVALID and isinstance(value, dict):
             calls.append({"name": entry.name or "", "args": value, "id": entry.id, "type": "tool_call"})
         else:
             invalid.append(
-                {"name": entry.name, "args": text, "id": entry.id, "error": None, "type": "invalid_tool_call"}
+                {"name": entry.name, "args": text, "id": entry.id, "error": entry.error, "type": "invalid_tool_call"}
             )
     return calls, invalid
 

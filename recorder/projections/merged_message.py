@@ -14,9 +14,10 @@ from recorder.projections.growing import Array, Leaf, Object, Undo, object_of, p
 from recorder.projections.langchain_gather import tool_calls_of
 from recorder.projections.merge import add_content, add_object, add_usage, better_id
 from recorder.projections.rope import Rope
+from recorder.projections.text_order import may_scatter
 
 
-class MergedMessage(Struct):
+class MergedMessage(Struct, tag="langchain"):
     """The sum of a message's chunks, as `AIMessageChunk.__add__` of langchain-core 1.8 has it.
 
     A field that the library refuses to add (two types under one key, two floats that differ) keeps what it had, the
@@ -67,6 +68,10 @@ class MergedMessage(Struct):
             self._try("usage", lambda _: self._add_usage(chunk.usage))
         self.message_id = better_id(self.message_id, chunk.message_id)
         self.position = "last" if "last" in (self.position, chunk.position) else None
+
+    def may_scatter(self, content: str | list[Any]) -> bool:
+        """Whether the content's text may go elsewhere than behind the text so far. False is certain."""
+        return may_scatter(self.content_node, content)
 
     def settle(self, entries: Sequence[Entry]) -> None:
         """Does to the content what LangChain does to a message of output version v1 that holds its last chunk.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from msgspec import Struct, field
@@ -20,10 +21,14 @@ from recorder.events import Layer
 from recorder.projections.blocks import Blocks
 from recorder.projections.calls import CallState, call_state
 from recorder.projections.gather import Entry, GatherStep
+from recorder.projections.json_extent import is_whole
 from recorder.projections.langchain_gather import LangChainGather
 from recorder.projections.langchain_sum import LangChainSum
+from recorder.projections.langchainjs_gather import LangChainJsGather
+from recorder.projections.langchainjs_message import LangChainJsMessage
 from recorder.projections.merged_message import MergedMessage
-from recorder.projections.text_order import may_scatter
+from recorder.projections.readings import Gathered
+from recorder.projections.second_reading import SecondReading
 from recorder.projections.usage import replace_counts
 from recorder.projections.wire_gather import WireGather
 
@@ -36,7 +41,7 @@ class Message(Struct):
     layer: Layer
     run_id: str
     choice: int
-    gather: WireGather | LangChainGather
+    gather: Gathered
     message_id: str | None = None
     role: str | None = None
     model: str | None = None
@@ -52,9 +57,13 @@ class Message(Struct):
     """Some text came elsewhere than behind all other text: `text` is not what came, joined."""
     blocks: Blocks = field(default_factory=Blocks)
     """What providers stream as blocks."""
-    merged: MergedMessage | None = None
+    merged: MergedMessage | LangChainJsMessage | None = None
     """What LangChain streams as chunks; then `blocks` holds nothing."""
     counts: dict[str, Any] = field(default_factory=dict)
+    second: SecondReading | None = None
+    """The reading that is not shown; None once the two have parted, or where nobody asks."""
+    erased: bool = False
+    """An event that came while it was open was erased."""
     gaps: list[int] = field(default_factory=list)
     """Events among the message's that could not be read: pieces of it may be lost."""
 
@@ -89,9 +98,9 @@ class Message(Struct):
         """Gathers the tool call chunks of one event; gives what each of them did."""
         steps = self.gather.add(seq, chunks, first_ordinal)
         if self.merged is None:
-            for chunk, step in zip(chunks, steps, strict=True):
+            for step in steps:
                 if step.opened:
-                    self.blocks.add_call(chunk.block, step.entry.ref)
+                    self.blocks.add_call(step.entry.block, step.entry.ref)
         return steps
 
     def add_chunk(
@@ -99,39 +108,76 @@ class Message(Struct):
     ) -> list[GatherStep]:
         """Adds an AIMessageChunk and its tool call chunks; gives what each of these did."""
         if self.merged is None:
-            self.merged = MergedMessage()
-        looked_at = self.merged.begun and may_scatter(self.merged.content_node, chunk.content)
+            self.merged = self._sum_of(chunk)
+        looked_at = self.merged.begun and self.merged.may_scatter(chunk.content)
         before = self.text if looked_at else None
-        if isinstance(self.gather, LangChainGather):
+        if isinstance(self.gather, LangChainGather) and isinstance(self.merged, MergedMessage):
             steps = LangChainSum(self.gather, self.merged).add(seq, chunk, calls, first_ordinal)
         else:
             steps = self.gather.add(seq, calls, first_ordinal)
             self.merged.add(chunk)
-            self.merged.settle(self.gather.entries)
+            if isinstance(self.merged, MergedMessage):
+                self.merged.settle(self.gather.entries)
         if before is not None and self.text != before + text_of_content(chunk.content):
             self.scattered = True
         return steps
+
+    def _sum_of(self, chunk: MessageChunk) -> MergedMessage | LangChainJsMessage:
+        """What adds the chunks up: a reading's own library; where the calls are the wire's, the one that sent them."""
+        if isinstance(self.gather, WireGather):
+            return LangChainJsMessage() if chunk.runtime == "javascript" else MergedMessage()
+        return LangChainJsMessage() if isinstance(self.gather, LangChainJsGather) else MergedMessage()
 
     def count(self, delta: Usage) -> None:
         replace_counts(self.counts, delta.counts)
 
     def finish(self, delta: MessageFinished) -> None:
-        self.finish_reason = delta.finish_reason
+        self.finish_reason = delta.finish_reason or self.finish_reason
         self.finished = True
         self.cut_off = self.cut_off or delta.truncating
+        self._settle_late()
 
     def close(self, *, cut_off: bool = False) -> None:
-        """Nothing more will come. `cut_off`: a message that never said why it stopped was broken off."""
+        """Nothing more will come. `cut_off`: a message that never said why it stopped was broken off.
+
+        One that had said so stands, but for the calls that grew after that.
+        """
         self.closed = True
         self.cut_off = self.cut_off or (cut_off and not self.finished)
         self.finished = True
+        if not cut_off:
+            self._settle_late()
+
+    def note_growth(self, steps: Iterable[GatherStep]) -> None:
+        """Notes which calls grew after the message was said to be finished: they wait until that is said again."""
+        if self.finished:
+            for step in steps:
+                step.entry.late = step.entry.late or step.opened or bool(step.args)
+
+    def _settle_late(self) -> None:
+        for entry in self.gather.entries:
+            entry.late = False
 
     def state_of(self, entry: Entry) -> CallState:
         """The truth-state of one of the message's calls."""
         # An open call's text is left alone: to join it at every event would cost its length each time.
-        asked = self.finished and not self.cut_off
-        raw = entry.args.text if asked and entry.args is not None else None
-        return call_state(raw, finished=self.finished, cut_off=self.cut_off)
+        finished, cut_off = self.finished and not entry.late, self.cut_off or (self.closed and entry.late)
+        raw = entry.args.text if finished and not cut_off and entry.args is not None else None
+        return call_state(
+            raw, finished=finished, cut_off=cut_off, free_text=entry.free_text, erased=self._is_erased(entry)
+        )
+
+    def _is_erased(self, entry: Entry) -> bool:
+        """Whether a piece of the call, its head, or the reason for which it ended may have been erased."""
+        unexplained = self.finished and self.finish_reason is None
+        return entry.erased or (self.erased and (not entry.name or unexplained))
+
+    def erase(self) -> None:
+        """An event that may have been the message's was erased: calls that were not whole by then are not known."""
+        self.erased = True
+        for entry in self.gather.entries:
+            if entry.args is None or not is_whole(entry.args.text):
+                entry.erased = True
 
     @property
     def id(self) -> str | None:

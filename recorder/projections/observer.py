@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from recorder.deltas import Finding, HistoryAnswer, HistoryCall
-from recorder.projections.gather import GatherStep
+from recorder.projections.gather import Entry, GatherStep
 from recorder.projections.messages import Message
 from recorder.projections.pairing import Pairing
 from recorder.projections.timeline import Run
@@ -20,8 +21,8 @@ class Observer(Protocol):
     def message_changed(self, seq: int, message: Message) -> None:
         """A message was opened, or its head, finish or usage changed."""
 
-    def message_finished(self, seq: int, message: Message) -> None:
-        """The states of the message's calls changed: it finished, was cut off or superseded."""
+    def calls_settled(self, seq: int, message: Message, entries: Sequence[Entry]) -> None:
+        """The states of these of the message's calls changed, or may have: it finished, was cut off or superseded."""
 
     def message_closed(self, seq: int, message: Message) -> None:
         """Nothing of the message will change any more."""
@@ -58,7 +59,7 @@ class Silent:
 
     def message_changed(self, seq: int, message: Message) -> None: ...
 
-    def message_finished(self, seq: int, message: Message) -> None: ...
+    def calls_settled(self, seq: int, message: Message, entries: Sequence[Entry]) -> None: ...
 
     def message_closed(self, seq: int, message: Message) -> None: ...
 

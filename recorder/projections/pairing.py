@@ -8,7 +8,9 @@ Pairs that were made are never unmade: the state after an event does not depend 
 
 from __future__ import annotations
 
+from bisect import insort
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct, field
@@ -16,9 +18,10 @@ from msgspec import Struct, field
 from recorder.deltas import HistoryAnswer, HistoryCall
 from recorder.events import jsontext
 from recorder.projections.calls import args_key
+from recorder.projections.pairing_aliases import recognised, strangers
 from recorder.projections.pairing_alignment import Restated, align, content_key
 
-PairingStatus = Literal["open", "answered", "error", "failed", "orphan", "duplicate", "superseded"]
+PairingStatus = Literal["open", "answered", "error", "failed", "orphan", "duplicate", "superseded", "erased"]
 
 
 class Pairing(Struct):
@@ -39,6 +42,8 @@ class Pairing(Struct):
     """Digest of a finished call's arguments; None while they may grow."""
     answer_key: str | None = None
     answer_run: str | None = None
+    renamed: bool = False
+    """A conversation restates the call under another id, or under none."""
 
 
 class Answered(Struct, frozen=True):
@@ -54,9 +59,11 @@ class Pairings(Struct):
     rows: list[Pairing] = field(default_factory=list)
     by_ref: dict[str, int] = field(default_factory=dict)
     by_key: dict[str, list[int]] = field(default_factory=dict)
-    """Rows of calls under their id, or under their name where they have none."""
+    """Rows of calls under their id, or under their name where they have none; and under what they are restated by."""
     extra: dict[str, list[int]] = field(default_factory=dict)
     """Orphans and duplicates under the same keys."""
+    erased: bool = False
+    """An event was erased: its calls are not known."""
 
     def call(self, ref: str, id: str | None, name: str | None, seq: int, executor: str) -> Pairing:
         """A call was opened, or grew: its id and name may become known late."""
@@ -123,22 +130,62 @@ class Pairings(Struct):
         for entry, key in zip(entries, keys, strict=True):
             part = said.setdefault(key, Restated())
             part.calls.append(entry) if isinstance(entry, HistoryCall) else part.answers.append(entry)
-        known = {key: iter(align(self._calls(key), part)) for key, part in said.items()}
+        aligned = {key: align(self._calls(key), part) for key, part in said.items()}
+        for key in self._take_aliases(said, aligned):
+            aligned[key] = align(self._calls(key), said[key])
+        known = {key: iter(found) for key, found in aligned.items()}
         rows: dict[str, list[Pairing]] = {}
         calls: list[tuple[HistoryCall, Pairing]] = []
         for entry, key in zip(entries, keys, strict=True):
             if not isinstance(entry, HistoryCall):
                 continue
-            row = next(known[key])
+            row, place = next(known[key]), len(rows.setdefault(key, []))
             if row is None:
-                row = self._row(f"{seq}:h{len(self.rows)}", entry.id, entry.name, "open", seq)
-                row.executor, row.args_key = entry.executor, args_key(entry.args)
-                self.by_ref[row.call_ref or ""] = row.position
-                self.by_key.setdefault(key, []).append(row.position)
+                answers_of_key = said[key].answers
+                row = self._first_seen(seq, entry, key, answers_of_key[place] if place < len(answers_of_key) else None)
                 calls.append((entry, row))
-            rows.setdefault(key, []).append(row)
+            rows[key].append(row)
         answers = [(entry, key) for entry, key in zip(entries, keys, strict=True) if isinstance(entry, HistoryAnswer)]
         return calls, self._restated_answers(seq, rows, answers)
+
+    def _first_seen(self, seq: int, call: HistoryCall, key: str, answer: HistoryAnswer | None) -> Pairing:
+        """The row of a call that is known from a conversation only; `answer`: the one that this gives it.
+
+        Its answer may have been seen before it, where a capture began in between or the call's event was erased: then
+        it is an orphan, whose row becomes the call's. It is told by its content, or by its id where the conversation
+        has not got to the answer.
+        """
+        orphans = (row for row in self._extras(key) if row.call_ref is None)
+        orphan = next((row for row in orphans if _may_answer(row, call, answer)), None)
+        row = orphan or self._row(None, call.id, call.name, "open", None)
+        if orphan is not None:
+            orphan.status = _answered_as(orphan.answer_status)
+            self.extra[key].remove(orphan.position)
+        row.call_ref, row.call_id, row.name, row.call_seq = f"{seq}:h{row.position}", call.id, call.name, seq
+        row.executor, row.args_key = call.executor, args_key(call.args)
+        self.by_ref[row.call_ref] = row.position
+        insort(self.by_key.setdefault(key, []), row.position)
+        return row
+
+    def _take_aliases(self, said: Mapping[str, Restated], aligned: Mapping[str, Sequence[object]]) -> set[str]:
+        """Lets known calls be found by the ids that they are restated under; gives the keys that found some."""
+        taken: set[str] = set()
+        for (name, with_id), met in strangers(said, aligned).items():
+            rows = self._calls(_key(None, name)) if with_id else self.rows
+            candidates = [
+                row
+                for row in rows
+                if row.name == name
+                and row.args_key is not None
+                and bool(row.call_id) is not with_id
+                and not row.renamed
+                and row.status not in ("duplicate", "superseded")
+            ]
+            for key, row in recognised(candidates, met):
+                row.renamed = True
+                insort(self.by_key.setdefault(key, []), row.position)
+                taken.add(key)
+        return taken
 
     def _restated_answers(
         self, seq: int, rows: dict[str, list[Pairing]], answers: list[tuple[HistoryAnswer, str]]
@@ -163,7 +210,7 @@ class Pairings(Struct):
         return new
 
     def _settle(self, row: Pairing, seq: int, run_id: str | None, answer: HistoryAnswer, content: str) -> Answered:
-        row.status = "error" if answer.status == "error" else "answered"
+        row.status = _answered_as(answer.status)
         row.answer_seq, row.answer_status = seq, answer.status
         row.answer_key, row.answer_run = content, run_id
         return Answered(row, new=True)
@@ -171,9 +218,12 @@ class Pairings(Struct):
     def _extra(
         self, seq: int, run_id: str | None, answer: HistoryAnswer, content: str, call: Pairing | None
     ) -> Answered:
-        """An answer that no open call waits for: a duplicate where there is a call, else an orphan."""
+        """An answer that no open call waits for: a duplicate where there is a call, else an orphan.
+
+        Behind an erased event, which may have held the call, it is called erased.
+        """
         key = _key(answer.tool_call_id, answer.name)
-        row = self._row(None, answer.tool_call_id, answer.name, "orphan", None)
+        row = self._row(None, answer.tool_call_id, answer.name, "erased" if self.erased else "orphan", None)
         if call is not None:
             row.status, row.call_ref, row.call_seq = "duplicate", call.call_ref, call.call_seq
             row.name, row.executor = call.name, call.executor
@@ -193,6 +243,15 @@ class Pairings(Struct):
         row = Pairing(position=len(self.rows), call_ref=ref, call_id=id, name=name, status=status, call_seq=seq)
         self.rows.append(row)
         return row
+
+
+def _may_answer(orphan: Pairing, call: HistoryCall, answer: HistoryAnswer | None) -> bool:
+    """Whether an answer that came before its call was known is this call's."""
+    return bool(call.id) if answer is None else orphan.answer_key == content_key(answer)
+
+
+def _answered_as(status: str | None) -> PairingStatus:
+    return "error" if status == "error" else "answered"
 
 
 def _key(id: str | None, name: str | None) -> str:

@@ -8,10 +8,10 @@ from typing import Any
 from recorder.deltas import Finding, HistoryAnswer
 from recorder.events import jsontext
 from recorder.projections import blocks as wire_blocks
+from recorder.projections import readings
 from recorder.projections.gather import Entry
-from recorder.projections.langchain_gather import chunks_of, tool_calls_of
 from recorder.projections.messages import Message
-from recorder.projections.partial_json import INVALID, parse_partial
+from recorder.projections.partial_json import INVALID
 
 _CALL_BLOCKS = frozenset({"tool_use", "tool_call", "tool_call_chunk", "function_call", "server_tool_use"})
 """Block types under which LangChain content holds a call that stands in `calls` too."""
@@ -24,13 +24,13 @@ def message(message: Message) -> dict[str, Any]:
     calls that the provider runs itself, and the legacy `function_call`, stand in `calls` only.
     """
     entries = message.gather.entries
-    modern = [entry for entry in entries if not entry.legacy and entry.executor == "client"]
-    tool_calls, invalid_tool_calls = tool_calls_of(modern)
+    tool_calls, invalid_tool_calls = readings.tool_calls(message.gather)
     shown: dict[str, Any] = {
         "run_id": message.run_id,
         "message_ref": message.ref,
         "message_id": message.id,
         "layer": message.layer,
+        "gather": readings.name_of(message.gather),
         "choice": message.choice,
         "role": message.role,
         "model": message.model,
@@ -39,7 +39,7 @@ def message(message: Message) -> dict[str, Any]:
         "finish_reason": message.finish_reason,
         "text": message.text,
         "blocks": _blocks(message),
-        "tool_call_chunks": chunks_of(modern),
+        "tool_call_chunks": readings.tool_call_chunks(message.gather),
         "tool_calls": tool_calls,
         "invalid_tool_calls": invalid_tool_calls,
         "usage": message.usage,
@@ -48,11 +48,10 @@ def message(message: Message) -> dict[str, Any]:
     if message.merged is not None:
         shown["additional_kwargs"] = message.merged.additional_kwargs
         shown["response_metadata"] = message.merged.response_metadata
-    for legacy in (entry for entry in entries if entry.legacy):
-        shown.setdefault("additional_kwargs", {})["function_call"] = {
-            "name": legacy.name,
-            "arguments": legacy.args.text if legacy.args is not None else "",
-        }
+    else:
+        for legacy in (entry for entry in entries if entry.legacy):
+            arguments = legacy.args.text if legacy.args is not None else ""
+            shown["additional_kwargs"] = {"function_call": {"name": legacy.name, "arguments": arguments}}
     if message.superseded:
         shown["superseded"] = True
     return shown
@@ -61,10 +60,17 @@ def message(message: Message) -> dict[str, Any]:
 def call(message: Message, entry: Entry) -> dict[str, Any]:
     """One call: raw arguments, the value they have so far (None where they have none), truth-state, provenance.
 
-    `gaps`, where there are any, are events between its first and its last that could not be read.
+    `free_text`: the arguments are no JSON, and their value is the text. `gaps`, where there are any, are events between
+    its first and its last that could not be read.
     """
     raw = entry.args.text if entry.args is not None else ""
-    value = parse_partial(raw) if raw else {}
+    value = (
+        INVALID
+        if message.state_of(entry) == "erased"
+        else raw
+        if entry.free_text
+        else readings.value_of(message.gather, raw)
+    )
     shown: dict[str, Any] = {
         "id": entry.id,
         "name": entry.name,
@@ -80,6 +86,8 @@ def call(message: Message, entry: Entry) -> dict[str, Any]:
     }
     if entry.legacy:
         shown["legacy"] = True
+    if entry.free_text:
+        shown["free_text"] = True
     if gaps := [seq for seq in message.gaps if entry.first_seq < seq < entry.last_seq]:
         shown["gaps"] = gaps
     return shown
@@ -122,7 +130,9 @@ def _blocks(message: Message) -> list[dict[str, Any]]:
     entries = {entry.ref: entry for entry in message.gather.entries}
     if message.merged is None:
         return [
-            _call_block(entries[block.call]) if block.call is not None else wire_blocks.render(block)
+            _call_block(entries[block.call], wire_blocks.render(block))
+            if block.call is not None
+            else wire_blocks.render(block)
             for block in message.blocks.by_key.values()
         ]
     return _content_blocks(message, list(entries.values()))
@@ -142,13 +152,17 @@ def _content_blocks(message: Message, entries: list[Entry]) -> list[dict[str, An
             if item:
                 shown.append({"type": "text", "text": item})
         elif isinstance(item, dict):
-            entry = _entry_of(item, waiting.values()) if item.get("type") in _CALL_BLOCKS else None
+            entry = _entry_of(item, waiting.values()) if _is_call(item.get("type")) else None
             if entry is None:
                 shown.append(item)
             else:
                 del waiting[entry.ref]
                 shown.append(_call_block(entry))
     return shown + [_call_block(entry) for entry in waiting.values()]
+
+
+def _is_call(kind: object) -> bool:
+    return isinstance(kind, str) and kind in _CALL_BLOCKS
 
 
 def _entry_of(item: dict[str, Any], entries: Iterable[Entry]) -> Entry | None:
@@ -159,11 +173,13 @@ def _entry_of(item: dict[str, Any], entries: Iterable[Entry]) -> Entry | None:
     return None
 
 
-def _call_block(entry: Entry) -> dict[str, Any]:
-    return {
+def _call_block(entry: Entry, others: dict[str, Any] | None = None) -> dict[str, Any]:
+    """A call as a block, with the block's `others` fields behind the call's own."""
+    shown = {
         "type": wire_blocks.TOOL_CALL,
         "id": entry.id,
         "name": entry.name,
         "args": entry.args.text if entry.args is not None else "",
         "call_ref": entry.ref,
     }
+    return {**shown, **{name: value for name, value in (others or {}).items() if name not in shown}}

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from recorder.deltas import MessageChunk, Restatement, ToolCallChunk
+from recorder.dialects.langchain_messages import function_call_of
 
 
 def chunk_of_restatement(delta: Restatement) -> MessageChunk:
@@ -17,15 +18,19 @@ def chunk_of_restatement(delta: Restatement) -> MessageChunk:
         additional_kwargs=delta.additional_kwargs,
         response_metadata=delta.response_metadata,
         usage=delta.usage,
+        runtime=delta.runtime,
     )
 
 
 def chunks_of_restatement(delta: Restatement) -> list[ToolCallChunk]:
-    """The calls of a message that was not streamed, as chunks: whole arguments (raw where known), no index."""
+    """The calls of a message that was not streamed, as chunks: whole arguments (raw where known), no index.
+
+    Its old `function_call` comes last.
+    """
     raw = delta.raw or [None] * len(delta.calls)
     given = [text if text is not None else call.get("args") for call, text in zip(delta.calls, raw, strict=True)]
     given += [call.get("args") for call in delta.invalid_calls]
-    return [
+    chunks = [
         ToolCallChunk(
             run_id=delta.run_id,
             id=call.get("id"),
@@ -34,6 +39,7 @@ def chunks_of_restatement(delta: Restatement) -> list[ToolCallChunk]:
         )
         for call, args in zip([*delta.calls, *delta.invalid_calls], given, strict=True)
     ]
+    return chunks + function_call_of(delta.run_id, delta.additional_kwargs or {})
 
 
 def calls_differ(built: list[dict[str, Any]], restated: list[dict[str, Any]]) -> str | None:

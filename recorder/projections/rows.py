@@ -42,9 +42,9 @@ class RowCollector(Silent):
     def message_changed(self, seq: int, message: Message) -> None:
         self._messages[message.ref] = message
 
-    def message_finished(self, seq: int, message: Message) -> None:
+    def calls_settled(self, seq: int, message: Message, entries: Sequence[Entry]) -> None:
         self._messages[message.ref] = message
-        for entry in message.gather.entries:
+        for entry in entries:
             self._calls[entry.ref] = (message, entry)
 
     def message_closed(self, seq: int, message: Message) -> None:
@@ -86,7 +86,7 @@ class RowCollector(Silent):
         self._pairings[pairing.position] = pairing
 
     def call_restated(self, seq: int, call: HistoryCall, pairing: Pairing, run_id: str, layer: str) -> None:
-        valid = isinstance(strict_value(call.args), dict)
+        valid = isinstance(strict_value(call.args), dict) or (call.free_text and bool(call.args))
         self._add(
             "tool_calls",
             call_ref=pairing.call_ref,
@@ -104,7 +104,7 @@ class RowCollector(Silent):
             last_seq=seq,
             executor=call.executor,
             source="history",
-            legacy=0,
+            legacy=int(call.legacy),
         )
 
     def tool_message(
@@ -240,6 +240,10 @@ def _run_row(run: Run) -> Row:
         "status": run.status,
         "error": run.error,
         "serves": None,
+        "input_seq": run.input_seq,
+        "input_path": run.input_path,
+        "output_seq": run.output_seq,
+        "output_path": run.output_path,
     }
 
 

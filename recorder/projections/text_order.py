@@ -24,12 +24,12 @@ def may_scatter(held: Node, content: str | list[Any]) -> bool:
     for item in with_text:
         key = index_key(item.get("index"))
         positions = held.by_index.get(key) if key is not None else None
-        if positions and (len(content) > 1 or positions[0] != _last_text(held)):
+        if positions and (len(content) > 1 or positions[0] != last_text(held)):
             return True
     return False
 
 
-def _last_text(array: Array) -> int | None:
+def last_text(array: Array) -> int | None:
     """The position of the last element that has text of the answer."""
     return next((place for place in range(len(array.items) - 1, -1, -1) if _has_text(array.items[place])), None)
 

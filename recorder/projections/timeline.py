@@ -24,6 +24,17 @@ class Run(Struct):
     metadata: dict[str, Any] | None = None
     status: RunStatus = "open"
     error: str | None = None
+    input_seq: int | None = None
+    """The event that has what the run was given, and the JSON path to it in the event's body."""
+    input_path: str | None = None
+    output_seq: int | None = None
+    """The same for what it gave back."""
+    output_path: str | None = None
+
+    def given(self, seq: int, path: str | None) -> None:
+        """The run's input stands there; the first one counts."""
+        if path is not None and self.input_path is None:
+            self.input_seq, self.input_path = seq, path
 
 
 class Timeline(Struct):
@@ -47,6 +58,7 @@ class Timeline(Struct):
         run.tags = delta.tags or run.tags
         if delta.metadata:
             run.metadata = {**(run.metadata or {}), **delta.metadata}
+        run.given(seq, delta.input)
         return run
 
     def end(self, seq: int, layer: Layer, delta: RunEnded) -> Run | None:
@@ -60,6 +72,9 @@ class Timeline(Struct):
         if run.status == "open":
             run.status = delta.status if delta.terminated else "truncated"
         run.error = run.error or delta.error
+        run.given(seq, delta.input)
+        if delta.output is not None:
+            run.output_seq, run.output_path = seq, delta.output
         return run
 
     def fail(self, seq: int, run_id: str, error: str) -> Run | None:

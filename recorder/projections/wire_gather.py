@@ -14,13 +14,13 @@ from recorder.deltas import ToolCallChunk
 from recorder.projections.gather import Entry, GatherStep
 from recorder.projections.json_extent import JsonExtent, is_whole, same_json
 from recorder.projections.rope import Rope
-from recorder.projections.wire_identity import Findings, find_entry, plain_index
+from recorder.projections.wire_identity import Findings, Places, find_entry, plain_index
 
 _PLACEHOLDERS = frozenset({"{}", "null", '""'})
 """Arguments that servers send before they have any."""
 
 
-class WireGather(Struct, tag="wire"):
+class WireGather(Struct, tag="wire", dict=True):
     """Gathers the chunks of one message. `entries` are its calls in the order in which they were opened."""
 
     entries: list[Entry] = field(default_factory=list)
@@ -29,13 +29,17 @@ class WireGather(Struct, tag="wire"):
     placeholders: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Event and ordinal of the chunk that brought a placeholder, by the ref of the entry that has nothing else."""
 
+    def __post_init__(self) -> None:
+        # No field: a snapshot need not keep what the entries say.
+        self._places = Places(self.entries)
+
     def add(self, seq: int, chunks: Sequence[ToolCallChunk], first_ordinal: int = 0) -> list[GatherStep]:
         """Takes the chunks of one event, in order; says for each what it did to which entry."""
         return [self._add(seq, chunk, first_ordinal + offset) for offset, chunk in enumerate(chunks)]
 
     def _add(self, seq: int, chunk: ToolCallChunk, ordinal: int) -> GatherStep:
         findings: Findings = []
-        position = find_entry(self.entries, self.extents, chunk, findings)
+        position = find_entry(self.entries, self.extents, self._places, chunk, findings)
         opened = position is None
         if position is None:
             position = self._open(seq, chunk, ordinal)
@@ -43,6 +47,8 @@ class WireGather(Struct, tag="wire"):
         entry.touch(seq)
         if entry.id is None and chunk.id:
             entry.id = chunk.id
+            self._places.named(position, entry, chunk.id)
+        entry.error = entry.error or chunk.error
         step = GatherStep(entry=entry, opened=opened, name=None, args=None, findings=findings)
         if _restates(entry, extent, chunk, findings):
             if entry.name is None and chunk.name:
@@ -69,10 +75,13 @@ class WireGather(Struct, tag="wire"):
                 executor=chunk.executor,
                 block=chunk.block,
                 legacy=chunk.legacy,
+                free_text=chunk.free_text,
             )
         )
         self.extents.append(JsonExtent())
-        return len(self.entries) - 1
+        position = len(self.entries) - 1
+        self._places.add(position, self.entries[position])
+        return position
 
     def _drop_placeholder(self, position: int, args: str | None, findings: Findings) -> tuple[int, int] | None:
         """Clears `{}` and its like where real arguments follow; gives the chunk whose text no longer counts."""
@@ -89,7 +98,10 @@ class WireGather(Struct, tag="wire"):
         entry, extent = self.entries[position], self.extents[position]
         if entry.args is None:
             entry.args = Rope()
-        elif extent.complete and args.strip():
+        if entry.free_text:
+            entry.args.append(args)
+            return args
+        if extent.complete and args.strip():
             findings.append(("arguments-after-end", "warning", f"call {entry.id!r} goes on after its arguments closed"))
         elif extent.in_string and len(args) > extent.length and args.startswith(("{", "[")):
             # Inside a string nothing begins with all of the text again, unless every chunk repeats what came before.
@@ -112,7 +124,8 @@ def _restates(entry: Entry, extent: JsonExtent, chunk: ToolCallChunk, findings: 
         return False
     if not chunk.restated and not (extent.complete and is_whole(chunk.args)):
         return False
-    if same_json(entry.args.text, chunk.args):
+    gathered = entry.args.text
+    if gathered == chunk.args or (not entry.free_text and same_json(gathered, chunk.args)):
         return True
     if _is_placeholder(entry):
         return False
@@ -136,4 +149,6 @@ def _add_name(entry: Entry, name: str | None, findings: Findings) -> str | None:
 
 
 def _is_placeholder(entry: Entry) -> bool:
-    return entry.args is not None and len(entry.args.parts) == 1 and entry.args.parts[0].strip() in _PLACEHOLDERS
+    if entry.args is None or entry.free_text:
+        return False
+    return len(entry.args.parts) == 1 and entry.args.parts[0].strip() in _PLACEHOLDERS

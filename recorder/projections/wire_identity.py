@@ -7,7 +7,7 @@ chunk's own word is a finding.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from recorder.deltas import Severity, ToolCallChunk
 from recorder.projections.gather import Entry
@@ -17,20 +17,54 @@ Findings = list[tuple[str, Severity, str]]
 """Rule, severity, detail."""
 
 
+class Places:
+    """The positions of a message's entries by what chunks name them by; of several the one that was opened last."""
+
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        self.of_block: dict[int | str, int] = {}
+        self.of_index: dict[int | str, int] = {}
+        self.of_id: dict[str, int] = {}
+        self.of_id_and_index: dict[tuple[str, int | str | None], int] = {}
+        self.legacy: int | None = None
+        self.newest: int | None = None
+        """The one opened last that is no `function_call`."""
+        for position, entry in enumerate(entries):
+            self.add(position, entry)
+
+    def add(self, position: int, entry: Entry) -> None:
+        """An entry was opened behind all others."""
+        if entry.block is not None:
+            self.of_block[entry.block] = position
+        if entry.index is not None:
+            self.of_index[entry.index] = position
+        if entry.legacy:
+            self.legacy = position
+        else:
+            self.newest = position
+        if entry.id:
+            self.named(position, entry, entry.id)
+
+    def named(self, position: int, entry: Entry, id: str) -> None:
+        """The id of an entry became known."""
+        self.of_id[id] = max(position, self.of_id.get(id, 0))
+        both = (id, entry.index)
+        self.of_id_and_index[both] = max(position, self.of_id_and_index.get(both, 0))
+
+
 def find_entry(
-    entries: Sequence[Entry], extents: Sequence[JsonExtent], chunk: ToolCallChunk, findings: Findings
+    entries: Sequence[Entry], extents: Sequence[JsonExtent], places: Places, chunk: ToolCallChunk, findings: Findings
 ) -> int | None:
     """The position of the entry that the chunk belongs to, None where it opens one."""
     if chunk.block is not None:
         # A provider with blocks says itself where one ends: nothing leaks from one into another.
-        return _last(entries, lambda entry: entry.block == chunk.block)
+        return places.of_block.get(chunk.block)
     if chunk.legacy:
-        return _last(entries, lambda entry: entry.legacy)
+        return places.legacy
     index = plain_index(chunk.index)
-    at_index = _last(entries, lambda entry: entry.index == index) if index is not None else None
+    at_index = places.of_index.get(index) if index is not None else None
     if chunk.id:
-        return _by_id(entries, extents, chunk, chunk.id, at_index, findings)
-    target = at_index if at_index is not None else _newest(entries, extents, index, chunk, findings)
+        return _by_id(entries, extents, places, chunk, chunk.id, at_index, findings)
+    target = at_index if at_index is not None else _newest(entries, extents, places, index, chunk, findings)
     if target is None:
         return None
     if chunk.name:
@@ -48,22 +82,20 @@ def plain_index(index: int | str | None) -> int | str | None:
 def _by_id(
     entries: Sequence[Entry],
     extents: Sequence[JsonExtent],
+    places: Places,
     chunk: ToolCallChunk,
     id: str,
     at_index: int | None,
     findings: Findings,
 ) -> int | None:
-    index = plain_index(chunk.index)
-    known = _last(entries, lambda entry: entry.id == id and entry.index == index)
-    if known is None:
-        known = _last(entries, lambda entry: entry.id == id)
+    known = places.of_id_and_index.get((id, plain_index(chunk.index)), places.of_id.get(id))
     if known is not None:
         if not _another_call(entries[known], extents[known], chunk):
             return known
         findings.append(("id-reused", "warning", f"two calls have the id {id!r}"))
         return None
     if at_index is None:
-        return _late_id(entries, extents, chunk, id, findings)
+        return _late_id(entries, extents, places.newest, chunk, id, findings)
     entry = entries[at_index]
     if entry.id is None and _names_agree(entry, chunk):
         return at_index
@@ -86,10 +118,14 @@ def _another_call(entry: Entry, extent: JsonExtent, chunk: ToolCallChunk) -> boo
 
 
 def _late_id(
-    entries: Sequence[Entry], extents: Sequence[JsonExtent], chunk: ToolCallChunk, id: str, findings: Findings
+    entries: Sequence[Entry],
+    extents: Sequence[JsonExtent],
+    newest: int | None,
+    chunk: ToolCallChunk,
+    id: str,
+    findings: Findings,
 ) -> int | None:
     """An id that nobody has, without an index that names a call: the call opened last gets it, or goes on under it."""
-    newest = _last(entries, lambda entry: not entry.legacy)
     if newest is None or plain_index(chunk.index) is not None or extents[newest].complete:
         return None
     entry = entries[newest]
@@ -133,12 +169,13 @@ def _unnamed(
 def _newest(
     entries: Sequence[Entry],
     extents: Sequence[JsonExtent],
+    places: Places,
     index: int | str | None,
     chunk: ToolCallChunk,
     findings: Findings,
 ) -> int | None:
     """The call opened last, for a chunk without an id whose index, or lack of one, names none."""
-    newest = _last(entries, lambda entry: not entry.legacy)
+    newest = places.newest
     if newest is None or index is None:
         return newest
     if entries[newest].index is None:
@@ -152,7 +189,3 @@ def _newest(
 
 def _names_agree(entry: Entry, chunk: ToolCallChunk) -> bool:
     return entry.name is None or not chunk.name or chunk.name == entry.name
-
-
-def _last(entries: Sequence[Entry], wanted: Callable[[Entry], bool]) -> int | None:
-    return next((place for place in range(len(entries) - 1, -1, -1) if wanted(entries[place])), None)

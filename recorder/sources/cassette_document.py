@@ -29,12 +29,14 @@ class Interaction(Struct, frozen=True):
     request: object = None
     response: object = None
     broken: object = None
+    recorded_at: object = None
 
 
 def load_interactions(source: Path | str | BinaryIO) -> Iterator[Interaction]:
     """The cassette's interactions in order.
 
-    Layouts: `{interactions: [{request, response}]}`, a bare list of such, `{requests: […], responses: […]}`.
+    Layouts: `{interactions: [{request, response}]}` (vcrpy, go-vcr), `{http_interactions: […]}` (VCR, betamax), a bare
+    list of such (older ones), `{requests: […], responses: […]}` (what vcrpy gives its own serializers).
     Raises `NotAStream` for a document that is no cassette, `BadInput` for one that cannot be read, `OSError`.
     """
     data = b"".join(chunks(source, gzip=False))
@@ -45,8 +47,9 @@ def load_interactions(source: Path | str | BinaryIO) -> Iterator[Interaction]:
 
 def _interactions(document: object) -> Iterator[Interaction]:
     if isinstance(document, dict):
-        if "interactions" in document:
-            return map(_interaction, _list(document["interactions"], "interactions"))
+        for key in ("interactions", "http_interactions"):
+            if key in document:
+                return map(_interaction, _list(document[key], key))
         if "requests" in document and "responses" in document:
             requests = _list(document["requests"], "requests")
             return itertools.starmap(
@@ -60,7 +63,7 @@ def _interactions(document: object) -> Iterator[Interaction]:
 def _interaction(entry: object) -> Interaction:
     if not isinstance(entry, dict):
         return Interaction(broken="null" if entry is None else entry)
-    return Interaction(entry.get("request"), entry.get("response"))
+    return Interaction(entry.get("request"), entry.get("response"), recorded_at=entry.get("recorded_at"))
 
 
 def _list(value: object, name: str) -> list[object]:
@@ -117,6 +120,8 @@ def _for_cassettes(base: type[Any]) -> type[Any]:
         for first, resolvers in base.yaml_implicit_resolvers.items()
     }
     loader.add_multi_constructor("", _plain_value)
+    # Ruby writes the tag of binary data with one exclamation mark.
+    loader.add_constructor("!binary", base.construct_yaml_binary)
     return loader
 
 

@@ -8,6 +8,8 @@ import zlib
 from msgspec import Struct
 
 _PIECE_BYTES = 4096
+_MARKS = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
+"""How gzip and zstd bodies begin (RFC 1952, RFC 8878)."""
 
 
 class Decoded(Struct, frozen=True):
@@ -19,11 +21,12 @@ class Decoded(Struct, frozen=True):
     problem: str | None = None
 
 
-def decode_content(body: bytes, encoding: str | None) -> Decoded:
+def decode_content(body: bytes, encoding: str | None, *, lenient: bool = False) -> Decoded:
     """A body without its content-codings (RFC 9110, section 8.4.1): gzip, deflate; br and zstd where a module is there.
 
-    A body that does not start as its coding would is taken as decoded by the recorder. One that breaks off gives all
-    that could be decoded, and the problem.
+    A body that does not start as its coding would is taken as decoded by the recorder; `lenient`: so is one of a coding
+    without a mark at its start, brotli and bare deflate, that does not decode. One that breaks off gives all that could
+    be decoded, and the problem.
     """
     changed = False
     for coding in reversed([name.strip().lower() for name in (encoding or "").split(",")]):
@@ -34,6 +37,8 @@ def decode_content(body: bytes, encoding: str | None) -> Decoded:
         elif coding in ("br", "zstd"):
             step = _by_module(body, coding)
         else:
+            step = Decoded(body, False)
+        if lenient and step.problem is not None and not body.startswith(_MARKS):
             step = Decoded(body, False)
         body, changed = step.body, changed or step.changed
         if step.problem is not None:

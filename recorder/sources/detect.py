@@ -9,18 +9,26 @@ from typing import Literal
 from msgspec import Struct
 
 from recorder.errors import NotAStream
-from recorder.events import jsontext
+from recorder.events import eventstream, jsontext
 from recorder.sources.frame import BOM, Framing
+from recorder.sources.json_array import JsonArrayReader
 
 HEAD_BYTES = 64 * 1024
 """How much of a file is enough to tell its format."""
 
+DocumentFormat = Literal["cassette", "har"]
+"""Files that hold whole exchanges."""
+
 _GZIP = b"\x1f\x8b"
 _STRONG_SSE = re.compile(rb"data:[ \t]*[\[{]")
 _SSE_LINE = re.compile(rb":|(?:data|event|id|retry)(?::|$)")
-_CASSETTE_YAML = re.compile(rb"(?:(?:interactions|requests|responses):\s*(?:\[.*)?|- request:\s*)$")
-_CASSETTE_JSON_LINE = re.compile(rb'\s*\{\s*(?:"version":\s*\d+,\s*)?"interactions"\s*:')
-_CASSETTE_JSON_KEY = re.compile(rb'(\s*)"(?:interactions|requests)"\s*:\s*(?:\[.*)?$')
+_CASSETTE_YAML = re.compile(rb"(?:(?:(?:http_)?interactions|requests|responses):\s*(?:\[.*)?|- request:\s*)$")
+_CASSETTE_JSON_LINE = re.compile(rb'\s*\{\s*(?:"version":\s*\d+,\s*)?"(?:http_)?interactions"\s*:')
+_CASSETTE_JSON_KEY = re.compile(rb'(\s*)"(?:(?:http_)?interactions|requests)"\s*:\s*(?:\[.*)?$')
+_HAR = re.compile(rb'\s*\{\s*"log"\s*:\s*\{\s*"(?:version|creator|browser|pages|entries|comment|_\w+)"\s*:')
+"""How a HAR file begins; a line of a program's own log may well have a `log` with other fields in it."""
+_STREAMED_ARRAY = re.compile(rb'\s*\[\s*\{\s*"(?:candidates|promptFeedback|usageMetadata|modelVersion|responseId)"\s*:')
+"""How an array of Google's responses begins; other arrays are documents."""
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _PROBE_BYTES = 512
 
@@ -28,7 +36,7 @@ _PROBE_BYTES = 512
 class Format(Struct, frozen=True, kw_only=True):
     """A file's format; where `gzip` is true, that of the bytes inside: they are what is recorded and given back."""
 
-    framing: Framing | Literal["cassette"]
+    framing: Framing | DocumentFormat
     gzip: bool = False
 
 
@@ -51,6 +59,8 @@ def recognise(head: bytes, *, complete: bool) -> Format | None:
         inner, whole = _inflate(head)
         found = None if inner is None else recognise(inner, complete=complete and whole)
         return None if found is None else Format(framing=found.framing, gzip=True)
+    if eventstream.message_bytes(head, 0) is not None:
+        return Format(framing="eventstream")
     text = head.removeprefix(BOM)
     lines = text.splitlines()
     rest = b"" if complete or not lines or text.endswith((b"\n", b"\r")) else lines.pop()
@@ -59,12 +69,16 @@ def recognise(head: bytes, *, complete: bool) -> Format | None:
         return document
     if _CASSETTE_JSON_LINE.match(text) or _has_cassette_key(lines):
         return Format(framing="cassette")
+    if _HAR.match(text):
+        return Format(framing="har")
+    if _is_streamed_array(text):
+        return Format(framing="json_array")
     for line in lines:
         if found := _line_format(line):
             return found
     if _STRONG_SSE.match(rest) or (_is_plain_sse(lines) and b"" in lines[1:]):
         return Format(framing="sse")
-    return None
+    return None if eventstream.find_message(head, 1) is None else Format(framing="eventstream")
 
 
 def _line_format(line: bytes) -> Format | None:
@@ -74,7 +88,7 @@ def _line_format(line: bytes) -> Format | None:
     if _CASSETTE_YAML.match(line):
         return Format(framing="cassette")
     if line.startswith((b"{", b"[")) and (value := _value(line)):
-        return Format(framing="cassette" if _is_cassette(value) else "ndjson")
+        return Format(framing="cassette" if _is_cassette(value) else "har" if _is_har(value) else "ndjson")
     return None
 
 
@@ -97,6 +111,10 @@ def _document(text: bytes) -> Format | None:
         return None
     if _is_cassette(value):
         return Format(framing="cassette")
+    if _is_har(value):
+        return Format(framing="har")
+    if _is_streamed_array(body):
+        return Format(framing="json_array")
     return Format(framing="ndjson" if b"\n" not in body and b"\r" not in body else "json")
 
 
@@ -125,8 +143,27 @@ def _is_cassette(value: object) -> bool:
         return isinstance(value[0], dict) and "request" in value[0] and "response" in value[0]
     return isinstance(value, dict) and (
         isinstance(value.get("interactions"), list)
+        or isinstance(value.get("http_interactions"), list)
         or (isinstance(value.get("requests"), list) and isinstance(value.get("responses"), list))
     )
+
+
+def _is_har(value: object) -> bool:
+    log = value.get("log") if isinstance(value, dict) else None
+    return isinstance(log, dict) and isinstance(log.get("entries"), list)
+
+
+def _is_streamed_array(text: bytes) -> bool:
+    """Whether it is an array of Google's responses, be its end missing: by its first element, or how that begins."""
+    if not text.lstrip().startswith(b"["):
+        return False
+    for frame in JsonArrayReader().feed(text):
+        first = _value(frame.body)
+        candidates = first.get("candidates") if isinstance(first, dict) else None
+        if isinstance(candidates, list):
+            return all(isinstance(each, dict) and each.keys() & {"content", "finishReason"} for each in candidates)
+        return isinstance(first, dict) and isinstance(first.get("promptFeedback") or first.get("usageMetadata"), dict)
+    return _STREAMED_ARRAY.match(text) is not None
 
 
 def _value(text: bytes) -> object:
@@ -163,7 +200,7 @@ def _seen(head: bytes) -> str:
     start = text.splitlines()[0][:160].decode("utf-8", "replace")[:40].rstrip()
     if text.startswith((b"{", b"[")):
         return f"JSON that breaks off before its first line or document is whole (starts with {start!r})"
-    return f"text that is no SSE, JSON lines or cassette (starts with {start!r})"
+    return f"text that is no SSE, JSON lines, cassette or HAR (starts with {start!r})"
 
 
 def _is_utf8(probe: bytes) -> bool:

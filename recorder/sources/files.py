@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 from recorder.errors import BadInput
 from recorder.sources.detect import Format
+from recorder.sources.eventstream import EventstreamReader
 from recorder.sources.frame import Frame, Framing, Reader
+from recorder.sources.json_array import JsonArrayReader
 from recorder.sources.ndjson import NdjsonReader
 from recorder.sources.sse import SseReader
 from recorder.sources.whole import WholeReader
@@ -22,10 +24,12 @@ def reader_for(framing: Framing, resume: bytes = b"", *, midway: bool = False) -
 
     `midway`: what comes is not the start of an input, nor what was added to one that had ended: reading was broken off.
     """
-    readers: dict[Framing, type[SseReader] | type[NdjsonReader] | type[WholeReader]] = {
+    readers: dict[Framing, Callable[..., Reader]] = {
         "sse": SseReader,
         "ndjson": NdjsonReader,
         "json": WholeReader,
+        "eventstream": EventstreamReader,
+        "json_array": JsonArrayReader,
     }
     return readers[framing](resume, midway=midway)
 
@@ -36,8 +40,8 @@ def frames(source: Path | str | BinaryIO, format: Format, *, head: bytes = b"", 
     `head`: what was read from an open file already, to tell its format. `resume`: as for `reader_for`.
     Raises `BadInput` for gzip data that is damaged or breaks off, after the frames that could be read; `OSError`.
     """
-    if format.framing == "cassette":
-        raise ValueError("a cassette holds exchanges, not frames: use read_cassette")
+    if format.framing == "cassette" or format.framing == "har":
+        raise ValueError("a document holds exchanges, not frames: use read_exchanges")
     reader = reader_for(format.framing, resume)
     damage: BadInput | None = None
     try:

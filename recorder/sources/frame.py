@@ -7,10 +7,12 @@ from typing import Literal, Protocol
 from msgspec import Struct
 
 from recorder.events import jsontext
+from recorder.events.eventstream import Headers
 
-Framing = Literal["sse", "ndjson", "json"]
-"""How frames lie in the bytes. `json`: all of the bytes are one frame (a document, an answer that was not streamed)."""
-FrameKind = Literal["data", "comment", "partial"]
+Framing = Literal["sse", "ndjson", "json", "eventstream", "json_array"]
+"""How frames lie in the bytes. `json`: all of the bytes are one frame (a document, an answer that was not streamed);
+`eventstream`: AWS's binary messages; `json_array`: the elements of an array, as Google streams them."""
+FrameKind = Literal["data", "comment", "partial", "damaged"]
 
 BOM = b"\xef\xbb\xbf"
 
@@ -19,16 +21,20 @@ class Frame(Struct, frozen=True, kw_only=True):
     """One frame, as it lay in the source. All `raw` of an input, joined, are the input."""
 
     body: bytes
-    """The payload: SSE data (its lines joined by a line feed), an NDJSON line without its line end; of a block without
-    data the block's own lines, of a partial frame all of its bytes."""
+    """The payload: SSE data (its lines joined by a line feed), an NDJSON line without its line end, a message's
+    payload, an array's element; of a block without data the block's own lines, of a partial or damaged frame all of its
+    bytes."""
     raw: bytes
     """The exact bytes of the frame, line ends and all that precedes it included."""
     event: str | None = None
-    """The SSE event name."""
+    """The SSE event name; of an AWS message the name of its event, exception or error."""
     id: str | None = None
     """The SSE id that this block itself gives."""
     kind: FrameKind = "data"
-    """`comment`: no data in it (an SSE block of comments, an empty line); `partial`: what was left at the end."""
+    """`comment`: no data in it (an SSE block of comments, an empty line); `partial`: what was left at the end;
+    `damaged`: bytes between AWS messages, or one whose checksum does not fit."""
+    headers: Headers | None = None
+    """An AWS message's headers; None where there are none that can be read."""
     continues: bool = False
     """The frame began in an earlier input: `body` is the whole payload, `raw` only the bytes that are new."""
 

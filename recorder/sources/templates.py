@@ -9,13 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from recorder.events.framing import VERBATIM, render
+from recorder.events.eventstream import Headers
+from recorder.events.framing import EVENTSTREAM, VERBATIM, render
 from recorder.sources.frame import Frame
 
 _LINE_ENDS = ("\n", "\r\n", "\r")
 _NAME = re.compile(r"[A-Za-z_./|-]{1,32}")
 """Event names that may stand in a template as themselves. No digits: those may be of an id, new in each frame."""
+_BEFORE_ELEMENT = ("[", "[\n", "[\n  ", ",", ", ", ",\n", ",\n  ", "\n,\n", "\n,")
+"""What stands before the elements of a streamed JSON array, with `\\n` for the line end."""
 _KNOWN_LIMIT = 512
+_MESSAGE_HEADERS = frozenset({":message-type", ":event-type", ":exception-type", ":content-type"})
+"""Headers of AWS messages that say the same again and again."""
 
 _known: dict[tuple[int, str | None, str], tuple[bytes, bytes, str]] = {}
 """What fitted last: (count of bytes around the body, event name, kind) → those before, those behind, the template."""
@@ -28,8 +33,11 @@ def template_of(frame: Frame, kind: str) -> tuple[str, bytes | None]:
     """
     body, raw = frame.body, frame.raw
     around = len(raw) - len(body)
-    if frame.continues or around < 0:
-        return VERBATIM, raw
+    if frame.continues or around < 0 or "\0" in kind or (frame.id is not None and "\0" in frame.id):
+        return VERBATIM, raw  # A NUL is stored as its escape, which would rebuild another frame.
+    if frame.headers is not None:
+        message = _template_of_message(frame.headers, frame.event, kind)
+        return (VERBATIM, raw) if message is None or render(message, body, kind, None) != raw else (message, None)
     key = (around, frame.event, kind)
     if frame.id is None and (known := _known.get(key)) is not None:
         head, tail, template = known
@@ -44,6 +52,20 @@ def template_of(frame: Frame, kind: str) -> tuple[str, bytes | None]:
                 _known[key] = (*parts, template)
             return template, None
     return VERBATIM, raw
+
+
+def _template_of_message(headers: Headers, event: str | None, kind: str) -> str | None:
+    """The template of an AWS message that has but the usual headers."""
+    lines = [EVENTSTREAM]
+    for name, value in headers.items():
+        if name not in _MESSAGE_HEADERS or not isinstance(value, str):
+            return None
+        if value == event == kind:
+            value = "{kind}"
+        elif not _NAME.fullmatch(value):
+            return None
+        lines.append(f"{name}: {value}\n")
+    return "".join([*lines, "{body}"])
 
 
 def _around(template: str, kind: str, source_id: str | None) -> tuple[bytes, bytes] | None:
@@ -63,6 +85,9 @@ def _candidates(frame: Frame, kind: str) -> Iterator[str]:
             yield f"{start}{{body}}{line_end}{line_end}"
             yield f"{start}{{body}}{line_end}"
         yield head + "{body}"
+    if frame.kind == "data" and frame.event is None and frame.id is None:
+        for before in _BEFORE_ELEMENT:
+            yield from dict.fromkeys(before.replace("\n", line_end) + "{body}" for line_end in _LINE_ENDS)
 
 
 def _heads(frame: Frame, kind: str) -> Iterator[str]:

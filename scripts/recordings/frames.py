@@ -23,9 +23,14 @@ def sse(values: Iterable[Any], *, named: bool = False) -> bytes:
     """One `data:` block a value, text as it is; `named` adds an `event:` line with the value's `type`."""
     blocks = []
     for value in values:
-        head = f"event: {value['type']}\n" if named else ""
+        head = f"event: {value['type']}\n" if named and not isinstance(value, str) else ""
         blocks.append(f"{head}data: {value if isinstance(value, str) else compact(value)}\n\n")
     return "".join(blocks).encode()
+
+
+def lines(values: Iterable[Any]) -> bytes:
+    """A line a value."""
+    return "".join(f"{compact(value)}\n" for value in values).encode()
 
 
 class ChatCompletion:

@@ -12,9 +12,11 @@ import pytest
 import yaml
 
 from recorder.capture import capture_file
+from recorder.dialects import dialect_of_url
 from recorder.errors import BadInput, NotAStream
 from recorder.ledger import Ledger
 from tests.capture.made import CALL, calls, captures, chunk, sse
+from tests.corpus import CORPUS, needs_corpus
 
 
 def interaction(body: bytes, number: int = 1) -> dict[str, Any]:
@@ -121,7 +123,7 @@ def test_two_captures_of_one_cassette_at_once_store_it_once(tmp_path: Path) -> N
     [
         ("interactions: []\nversion: 1\n", "a cassette without an exchange; nothing was stored"),
         ("interactions:\n- request: [\nversion: 1\n", "the cassette is neither YAML nor JSON"),
-        ("interactions: 5\n", "text that is no SSE, JSON lines or cassette"),
+        ("interactions: 5\n", "text that is no SSE, JSON lines, cassette or HAR"),
     ],
 )
 def test_what_is_no_cassette_is_refused_by_name(ledger: Ledger, tmp_path: Path, text: str, told: str) -> None:
@@ -140,3 +142,22 @@ def test_json_that_breaks_off_is_no_cassette(ledger: Ledger, tmp_path: Path) -> 
     with pytest.raises((NotAStream, BadInput), match=r"x\.json: "):
         capture_file(ledger, path)
     assert ledger.streams() == []
+
+
+@needs_corpus
+def test_every_exchange_of_real_traffic_has_its_dialect(ledger: Ledger) -> None:
+    for path in sorted((CORPUS / "cassettes").glob("*")):
+        capture_file(ledger, path)
+    query = "SELECT stream, run_id, dialect, meta FROM events WHERE kind = 'http.request'"
+    exchanges = [(stream, run, dialect, json.loads(meta)) for stream, run, dialect, meta in ledger.sql(query)[1]]
+    assert len(exchanges) == 226
+    unknown = []
+    for stream, run, dialect, meta in exchanges:
+        named = dialect_of_url(meta["url"]) if meta["method"] == "POST" else None
+        assert named in (None, dialect), (stream, meta["url"])
+        if dialect == "unknown":
+            unknown.append((stream, run))
+    assert len(unknown) <= 20, "what asks a model is known by its frames where the URL was taken out"
+    _, noted = ledger.sql("SELECT DISTINCT stream, run_id FROM findings WHERE rule = 'unknown-frame'")
+    assert set(noted) <= set(unknown)
+    assert len(set(unknown) - set(ledger.sql("SELECT stream, run_id FROM findings")[1])) >= 17, "the rest is no noise"

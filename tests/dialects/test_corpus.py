@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -23,26 +22,28 @@ from recorder.deltas import (
 )
 from recorder.dialects import DIALECTS, recognise
 from recorder.events.jsontext import NotJson, decode
-from tests.corpus import CORPUS, needs_corpus
-from tests.dialects.wire import decode_events, frame, of, sse
+from tests import corpus
+from tests.corpus import ARGUMENTS_AS_OBJECTS, DUMPS, expected, needs_corpus, stream_file
+from tests.dialects.wire import decode_events, frame, of, rules, sse
 
 pytestmark = needs_corpus
 
-OURS = {"openai-chat": "openai.chat", "anthropic": "anthropic.messages"}
+BY_ITEMS = {"openai-responses"}
+"""Whose calls are looked at item by item in a test of their own."""
+ENDS = {"response.done": {"completed"}, "interaction.completed": {"completed", "requires_action"}}
+"""Where the corpus names the event that ends an answer: the reasons that it gives."""
+WITHOUT_RESULTS = {"xai-grpc", "bedrock-converse"}
+"""Where the corpus counts a server's calls only, not their results."""
 
 
-def expected(folder: str = ".") -> list[dict[str, Any]]:
-    path = CORPUS / folder / "expected.jsonl"
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
+def dialect_of(row: dict[str, Any]) -> str | None:
+    """The corpus counts Bedrock's agents, who have an API of their own, among those who speak Converse."""
+    return None if row["provider"].startswith("other:bedrock-agent-runtime") else corpus.DIALECTS[row["api"]]
 
 
-def stream_file(row: dict[str, Any], folder: str = ".") -> Path:
-    return CORPUS / folder / "streams" / str(row["stream"])
-
-
-ALL = [row for row in expected() if not row["stream"].endswith(".bin")]
-STREAMS = [(row, ".") for row in ALL if row["api"] in OURS]
-REPORTED = [(row, "reported") for row in expected("reported") if row["api"] in OURS]
+ALL = expected()
+STREAMS = [(row, ".") for row in ALL if dialect_of(row)]
+REPORTED = [(row, "reported") for row in expected("reported")]
 
 
 def value_of(text: str) -> Any:
@@ -62,8 +63,13 @@ def arguments(pieces: Iterable[tuple[int, int | str | None, str | None]]) -> dic
 
 
 def decoded(row: dict[str, Any], folder: str) -> list[AnyDelta]:
-    dialect = DIALECTS[OURS[row["api"]]]
+    dialect = DIALECTS[corpus.DIALECTS[row["api"]]]
     return decode_events(dialect, [frame(dialect, data, name) for name, data in sse(stream_file(row, folder))])
+
+
+def test_every_api_of_the_corpus_is_one_of_ours() -> None:
+    assert {row["api"] for row in ALL} == set(corpus.DIALECTS)
+    assert {dialect_of(row) for row in ALL} - {None} == set(corpus.DIALECTS.values())
 
 
 def test_no_frame_of_any_provider_makes_any_dialect_raise() -> None:
@@ -74,39 +80,59 @@ def test_no_frame_of_any_provider_makes_any_dialect_raise() -> None:
 
 
 def test_ours_recognise_their_own_streams_and_no_others() -> None:
-    ours = [DIALECTS[name] for name in ("openai.chat", "anthropic.messages", "langchain.v2")]
+    frameworks = ("langchain.v2", "langchain.v3", "langgraph")
+    ours = [DIALECTS[name] for name in (*corpus.DIALECTS.values(), *frameworks)]
     for row in ALL:
         claims = {
             dialect.name
-            for name, data in sse(stream_file(row))
+            for name, value in ((name, value_of(data)) for name, data in sse(stream_file(row)))
             for dialect in ours
-            if dialect.recognises(value_of(data), name)
+            if dialect.recognises(value, name)
         }
-        assert claims == ({OURS[row["api"]]} if row["api"] in OURS else set()), row["stream"]
+        assert claims == {dialect_of(row)} - {None}, row["stream"]
 
 
 @pytest.mark.parametrize(
-    ("row", "folder"), STREAMS + REPORTED, ids=lambda value: value.get("stream") if isinstance(value, dict) else value
+    ("row", "folder"),
+    [(row, folder) for row, folder in STREAMS + REPORTED if row["api"] not in BY_ITEMS],
+    ids=lambda value: value.get("stream") if isinstance(value, dict) else value,
 )
 def test_a_stream_holds_the_calls_that_are_known_of_it(row: dict[str, Any], folder: str) -> None:
     deltas = decoded(row, folder)
     finishes = [finished.finish_reason for finished in of(MessageFinished, deltas)]
     if row.get("end"):
-        assert row["end"] in finishes
+        assert ENDS.get(row["end"], {row["end"]}) & set(finishes)
     restarted = [at for at, delta in enumerate(deltas) if isinstance(delta, MessageStarted) and delta.restart]
-    chunks = of(ToolCallChunk, deltas[restarted[-1] :] if restarted else deltas)
+    said = of(ToolCallChunk, deltas[restarted[-1] :] if restarted else deltas)
+    chunks = [chunk for chunk in said if not chunk.restated]
     clients = [chunk for chunk in chunks if chunk.executor == "client"]
     assert {chunk.id for chunk in clients if chunk.id} == {call["id"] for call in row["calls"] if call.get("id")}
     assert {chunk.name for chunk in clients if chunk.name} == {call["name"] for call in row["calls"]}
     if folder == ".":
-        assert arguments((chunk.choice, chunk.index, chunk.args) for chunk in clients) == arguments(
-            (call.get("choice", 0), call["index"], call["args"]) for call in row["calls"]
-        )
+        found = arguments((chunk.choice, chunk.index, chunk.args) for chunk in clients)
+        listed = [(call.get("choice", 0), call.get("index", place), call) for place, call in enumerate(row["calls"])]
+        known = arguments((choice, index, call.get("args")) for choice, index, call in listed)
+        for choice, index, call in listed:
+            if "args" not in call:
+                # The corpus does not say what Gemini's arguments in pieces come to.
+                assert isinstance(decode(found.pop((choice, index)).encode()), dict)
+                del known[choice, index]
+        if row["api"] in ARGUMENTS_AS_OBJECTS:
+            assert {place: decode(text.encode()) for place, text in found.items()} == {
+                place: decode(text.encode()) for place, text in known.items()
+            }
+        else:
+            assert found == known
     # The corpus counts blocks that are no client's: a server's calls, their results, compactions and fallbacks.
-    servers = [chunk for chunk in chunks if chunk.executor == "server" and chunk.id]
+    servers = [chunk for chunk in chunks if chunk.executor == "server" and (chunk.id or row["api"] == "gemini")]
     others = [block for block in of(BlockStarted, deltas) if block.kind in ("compaction", "fallback")]
-    assert len(servers) + len(of(ToolMessage, deltas)) + len(others) == row.get("server_calls", 0)
-    assert of(Finding, deltas) == []
+    # Of code that Gemini runs it counts no results.
+    results = [told for told in of(ToolMessage, deltas) if told.executor == "server" and told.name != "code_execution"]
+    counted = [*servers, *others, *([] if row["api"] in WITHOUT_RESULTS else results)]
+    assert len(counted) == row.get("server_calls", 0)
+    # Converse without its framing was written down by hand, without a start.
+    by_hand = row["api"] == "bedrock-converse" and row["stream"].endswith(".ndjson")
+    assert rules(deltas) == (["message-without-start"] if by_hand else [])
 
 
 def test_most_text_of_the_streams_is_read() -> None:
@@ -118,10 +144,10 @@ def test_most_text_of_the_streams_is_read() -> None:
         by_kind.update(text.kind for text in of(TextChunk, deltas))
     assert by_kind["text"] > 5000
     assert by_kind["thinking"] > 2500
-    assert failures == 1
+    assert failures == 2
 
 
-LANGCHAIN = sorted((CORPUS / "langchain_events").glob("*_v2.*")) if CORPUS.is_dir() else []
+LANGCHAIN = [path for path in DUMPS if path.stem.endswith("_v2")]
 
 
 @pytest.mark.parametrize("path", LANGCHAIN, ids=lambda path: path.stem)

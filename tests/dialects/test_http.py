@@ -6,7 +6,7 @@ import pytest
 
 from recorder.deltas import Failure, Finding, History, MessageClosed, RunEnded, RunStarted, TextChunk
 from recorder.dialects import get
-from recorder.dialects.base import COMMENT, ERROR
+from recorder.dialects.base import COMMENT, DAMAGED, ERROR
 from recorder.dialects.http import error_text
 from recorder.events import Event
 from tests.dialects.wire import (
@@ -90,10 +90,46 @@ def test_a_broken_connection_fails_the_run() -> None:
     assert of(RunEnded, deltas)[0].status == "error"
 
 
+def test_an_error_after_the_terminator_takes_nothing_back() -> None:
+    closed = event(CHAT, ERROR, meta={"error": "net::ERR_ABORTED"})
+    deltas = decode_events(CHAT, [frame(CHAT, TEXT), frame(CHAT, STOP), frame(CHAT, "[DONE]"), closed])
+    assert of(Failure, deltas) == []
+    assert rules(deltas) == ["error-after-end"]
+    assert [(ended.status, ended.terminated) for ended in of(RunEnded, deltas)] == [("ok", True)]
+
+
+def test_an_answer_that_was_not_recorded_is_not_said_to_have_broken_off() -> None:
+    nothing = event(CHAT, "http.end", meta={"unrecorded": "the recorder kept no body of the answer"})
+    deltas = decode_events(CHAT, [request(CHAT, {}), response(CHAT), nothing])
+    (found,) = of(Finding, deltas)
+    assert (found.rule, found.severity) == ("answer-not-recorded", "warning")
+    assert of(RunEnded, deltas)[0].terminated is True
+
+
+def test_a_refusal_whose_body_was_not_recorded_is_a_failure() -> None:
+    nothing = event(CHAT, "http.end", meta={"unrecorded": "…"})
+    deltas = decode_events(CHAT, [request(CHAT, {}), response(CHAT, 429), nothing])
+    assert rules(deltas) == []
+    assert of(Failure, deltas)[0].error == "HTTP 429 Too Many Requests"
+
+
+@pytest.mark.parametrize("status", [101, 307])
+def test_another_protocol_and_another_address_refuse_nothing(status: int) -> None:
+    deltas = decode_events(CHAT, [request(CHAT, {}), response(CHAT, status), end(CHAT)])
+    assert of(Failure, deltas) == []
+
+
 def test_a_comment_says_nothing_and_a_partial_frame_is_a_finding() -> None:
     deltas = decode_events(CHAT, [event(CHAT, COMMENT, b": hello"), partial(CHAT, b'data: {"ch')])
     assert rules(deltas) == ["partial-frame"]
     assert [type(delta) for delta in deltas] == [RunStarted, Finding]
+
+
+def test_damage_in_a_stream_is_a_finding() -> None:
+    deltas = decode_events(CHAT, [event(CHAT, DAMAGED, b"\0noise")])
+    (found,) = of(Finding, deltas)
+    assert (found.rule, found.severity) == ("damaged-frame", "warning")
+    assert found.detail == "6 bytes are no message, or one whose checksum does not fit"
 
 
 def test_a_frame_that_is_no_json_and_one_with_bad_utf8_are_findings() -> None:

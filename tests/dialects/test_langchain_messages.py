@@ -159,7 +159,7 @@ def test_history_of_messages() -> None:
     assert entries == [
         HistoryCall(id="call_1", name="add", args='{"a":1,"s":"é"}'),
         HistoryCall(id="x", name="f", args="{"),
-        HistoryCall(id=None, name="old", args="{}"),
+        HistoryCall(id=None, name="old", args="{}", legacy=True),
         HistoryAnswer(
             tool_call_id="call_1",
             content=TOOL.content,

@@ -104,6 +104,7 @@ def test_tool_call_chunks_keep_what_the_wire_had() -> None:
         (4, None, "h", "free text"),
     ]
     assert all(chunk.block is None and not chunk.legacy for chunk in chunks)
+    assert [chunk.free_text for chunk in chunks] == [False] * 6 + [True]
 
 
 def test_the_legacy_function_call_is_marked() -> None:

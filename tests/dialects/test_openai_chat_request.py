@@ -26,10 +26,10 @@ def test_a_requests_calls_and_answers_come_in_its_order() -> None:
     assert history.source == "request"
     assert history.entries == [
         HistoryCall(id="call_1", name="add", args='{"a": 1}'),
-        HistoryCall(id="call_2", name="sh", args="ls"),
+        HistoryCall(id="call_2", name="sh", args="ls", free_text=True),
         HistoryAnswer(tool_call_id="call_1", content="1"),
         HistoryAnswer(tool_call_id="call_2", content=[{"type": "text", "text": "x"}], name="sh"),
-        HistoryCall(id=None, name="old", args="{}"),
+        HistoryCall(id=None, name="old", args="{}", legacy=True),
         HistoryAnswer(tool_call_id=None, content="2", name="old"),
     ]
 
@@ -41,9 +41,15 @@ def test_a_request_without_calls_has_no_history() -> None:
 
 def test_a_forced_tool_is_noted() -> None:
     named = {"type": "function", "function": {"name": "add"}}
-    forcing: list[Any] = ["required", named]
-    leaving: list[Any] = ["auto", "none", None, {"type": "allowed_tools"}]
+    some = {"type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": [named]}}
+    forcing: list[Any] = ["required", named, some]
+    leaving: list[Any] = ["auto", "none", None, {"type": "allowed_tools", "allowed_tools": {"mode": "auto"}}]
     for choice in forcing:
         assert rules(decode_events(CHAT, [request(CHAT, {"tool_choice": choice})])) == ["forced-tool-choice"]
     for choice in leaving:
         assert rules(decode_events(CHAT, [request(CHAT, {"tool_choice": choice})])) == []
+
+
+def test_a_forced_legacy_function_is_noted() -> None:
+    for choice, told in (({"name": "add"}, ["forced-tool-choice"]), ("auto", []), ("none", []), ({}, [])):
+        assert rules(decode_events(CHAT, [request(CHAT, {"function_call": choice})])) == told

@@ -13,6 +13,7 @@ from recorder.deltas import AnyDelta, Finding
 from recorder.dialects.base import END, PARTIAL, REQUEST, RESPONSE, Dialect
 from recorder.events import NewEvent
 from recorder.events.jsontext import NotJson, decode
+from recorder.sources import EventstreamReader, JsonArrayReader
 
 RUN = "run-1"
 D = TypeVar("D")
@@ -84,7 +85,14 @@ def rules(deltas: Iterable[object]) -> list[str]:
 
 
 def sse(path: Path) -> Iterator[tuple[str | None, str]]:
-    """The event names and data of an SSE file, or the lines of a file with one payload a line."""
+    """The event names and data of an SSE file, of AWS's messages, an array's elements, or the lines of a file."""
+    if path.suffix == ".bin":
+        for each in EventstreamReader().feed(path.read_bytes()):
+            yield each.event, each.body.decode()
+        return
+    if path.suffix == ".json":
+        yield from ((None, each.body.decode()) for each in JsonArrayReader().feed(path.read_bytes()))
+        return
     text = path.read_bytes().decode("utf-8", "replace").replace("\r\n", "\n")
     if path.suffix != ".sse":
         yield from ((None, line) for line in text.split("\n") if line.strip())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from recorder.deltas import HistoryAnswer, HistoryCall
 from recorder.projections.pairing import Pairings
 
@@ -220,3 +222,110 @@ def test_hundreds_of_equal_calls_are_aligned() -> None:
     pairings.restated(1, turns)
     calls, answers = pairings.restated(2, turns[200:])
     assert (calls, answers) == ([], [])
+
+
+def test_an_id_that_the_client_made_up_is_that_of_the_call_without_one() -> None:
+    pairings = Pairings()
+    streamed(pairings, "1:0", None, 1, args='{"a":1}')
+    streamed(pairings, "1:1", None, 1, args='{"a":1}')
+    history = [call("x1", args='{"a": 1}'), call("x2", args='{"a": 1}'), answer("x2", "two"), answer("x1", "one")]
+    for seq in (2, 5):
+        pairings.restated(seq, history)
+    assert [(row.call_ref, row.call_id, row.answer_seq) for row in pairings.rows] == [
+        ("1:0", None, 2),
+        ("1:1", None, 2),
+    ]
+    assert pairings.answer(6, "t", answer("x1", "again")).pairing.status == "duplicate"
+
+
+def test_a_call_whose_id_the_client_leaves_out_is_the_one_that_had_it() -> None:
+    pairings = Pairings()
+    streamed(pairings, "1:0", "a", 1, args='{"a":1}')
+    pairings.restated(2, [call(None, args='{"a":1}'), answer(None, "one", name="get")])
+    streamed(pairings, "3:0", "b", 3, args='{"a":1}')
+    again = [call(None, args='{"a":1}'), answer(None, "one", name="get")]
+    pairings.restated(4, [*again, call(None, args='{"a":1}'), answer(None, "two", name="get")])
+    assert shown(pairings) == [("a", "answered", 2), ("b", "answered", 4)]
+
+
+def test_a_made_up_id_is_not_given_to_a_call_of_another_conversation() -> None:
+    pairings = Pairings()
+    streamed(pairings, "1:0", None, 1)
+    pairings.restated(2, [call("x1"), answer("x1")])
+    streamed(pairings, "3:0", None, 3)
+    pairings.restated(4, [call("x2"), answer("x2")])
+    assert [(row.call_ref, row.answer_seq) for row in pairings.rows] == [("1:0", 2), ("3:0", 4)]
+
+
+@pytest.mark.parametrize(
+    "restated", [call("x", name="put"), call("x", args='{"b":1}')], ids=["another name", "other arguments"]
+)
+def test_a_call_that_is_otherwise_is_another_one(restated: HistoryCall) -> None:
+    pairings = Pairings()
+    streamed(pairings, "1:0", None, 1)
+    pairings.restated(2, [restated, answer("x")])
+    assert shown(pairings) == [(None, "open", None), ("x", "answered", 2)]
+
+
+def test_a_call_that_never_was_whole_is_not_guessed() -> None:
+    pairings = Pairings()
+    pairings.call("1:0", None, "get", 1, "client")
+    pairings.restated(2, [call("x"), answer("x")])
+    assert shown(pairings) == [(None, "open", None), ("x", "answered", 2)]
+
+
+def test_an_answer_that_came_before_its_call_was_known_is_one_answer() -> None:
+    pairings = Pairings()
+    pairings.answer(2, "t", answer("a", status="error"))
+    assert shown(pairings) == [("a", "orphan", 2)]
+    calls, answers = pairings.restated(5, [call("a"), answer("a", status="error")])
+    assert ([each.id for each, _ in calls], answers) == (["a"], [])
+    assert [(row.call_ref, row.name, row.call_seq) for row in pairings.rows] == [("5:h0", "get", 5)]
+    assert shown(pairings) == [("a", "error", 2)]
+    assert pairings.restated(6, [call("a"), answer("a", status="error")]) == ([], [])
+    assert not pairings.answer(7, "t", answer("a", status="error")).new
+
+
+def test_answers_that_came_before_their_calls_go_to_them_by_id_and_order() -> None:
+    pairings = Pairings()
+    for seq, content in ((2, "one"), (3, "two")):
+        pairings.answer(seq, f"t{seq}", answer("0", content))
+    pairings.answer(4, "t4", answer("1", "three"))
+    turns = [call("0"), answer("0", "one"), call("0"), answer("0", "two"), call("1"), answer("1", "three")]
+    calls, answers = pairings.restated(5, turns)
+    assert ([pairing.call_ref for _, pairing in calls], answers) == (["5:h0", "5:h1", "5:h2"], [])
+    assert shown(pairings) == [("0", "answered", 2), ("0", "answered", 3), ("1", "answered", 4)]
+
+
+def test_a_call_restated_without_its_answer_takes_the_one_that_came_before_it() -> None:
+    pairings = Pairings()
+    pairings.answer(2, "t", answer("a"))
+    pairings.restated(3, [call("a")])
+    assert pairings.restated(4, [call("a"), answer("a")]) == ([], [])
+    assert shown(pairings) == [("a", "answered", 2)]
+
+
+def test_an_answer_without_an_id_waits_for_a_conversation_that_has_it() -> None:
+    pairings = Pairings()
+    pairings.answer(2, "t", answer(None, name="get"))
+    pairings.restated(3, [call(None)])
+    assert shown(pairings) == [(None, "orphan", 2), (None, "open", None)]
+    pairings.answer(4, "t2", answer(None, "late", name="get"))
+    pairings.restated(5, [call(None), answer(None, "late", name="get"), call(None), answer(None, name="get")])
+    assert shown(pairings) == [(None, "answered", 2), (None, "answered", 4)]
+
+
+def test_another_answer_under_the_same_id_is_not_taken_for_the_one_before() -> None:
+    pairings = Pairings()
+    pairings.answer(2, "t", answer("0", "of another conversation"))
+    _, answers = pairings.restated(3, [call("0"), answer("0", "two")])
+    assert [each.content for each, _ in answers] == ["two"]
+    assert shown(pairings) == [("0", "orphan", 2), ("0", "answered", 3)]
+
+
+def test_behind_an_erased_event_an_answer_finds_its_restated_call() -> None:
+    pairings = Pairings(erased=True)
+    pairings.answer(2, "t", answer("a"))
+    assert shown(pairings) == [("a", "erased", 2)]
+    pairings.restated(3, [call("a"), answer("a")])
+    assert shown(pairings) == [("a", "answered", 2)]

@@ -195,6 +195,17 @@ def test_blocks_never_leak_into_each_other() -> None:
     ]
 
 
+@pytest.mark.parametrize("pieces", [["{}", '{"a":1}'], ['{"a":1}', " and more"], ['{"a', '{"a', "b"], ["null", "{"]])
+def test_text_as_it_is_is_never_read_as_json(pieces: list[str]) -> None:
+    gather = WireGather()
+    chunks = [ToolCallChunk(run_id="r", id="a", name="sql", args=args, block="0", free_text=True) for args in pieces]
+    again = ToolCallChunk(run_id="r", args="".join(pieces), block="0", free_text=True, restated=True)
+    steps = [step for seq, each in enumerate([*chunks, again], 1) for step in gather.add(seq, [each])]
+    assert [entry.args and entry.args.text for entry in gather.entries] == ["".join(pieces)]
+    assert [step.args for step in steps] == [*pieces, None]
+    assert [finding for step in steps for finding in step.findings] == []
+
+
 def test_legacy_function_call_is_one_call_of_its_own() -> None:
     gather = WireGather()
     for seq, (name, args) in enumerate([("get", ""), (None, '{"a"'), (None, ":1}")], 1):

@@ -13,9 +13,7 @@ from recorder.ledger.projector import Projector
 from recorder.projections.changes import ChangeCollector
 from recorder.projections.partial_json import INVALID, Change, Follower
 from tests.corpus import CORPUS, needs_corpus
-from tests.streams import CASSETTES, Folding, events_of
-
-RECORDINGS = sorted(path for path in CASSETTES.iterdir() if path.suffix in (".sse", ".jsonl"))
+from tests.streams import RECORDINGS, Folding, events_of
 
 
 class Applied:
@@ -36,7 +34,7 @@ class Applied:
                 self.texts[change["message"]] = ""
             elif "message" in change and op == "append" and field == "text" and "block" not in change:
                 self.texts[change["message"]] += change["value"]
-            elif "message" in change and op == "set" and field == "text":
+            elif "message" in change and op == "set" and field == "text" and "block" not in change:
                 self.texts[change["message"]] = change["value"]
             elif "pairing" in change:
                 self.pairings[change["pairing"]] = change["status"]
@@ -51,7 +49,7 @@ class Applied:
             path = tuple(change["path"])
             value = INVALID if change["value"] is None and not path and op == "set" else change["value"]
             self.values[ref].apply([Change(op=op, path=path, value=value)])  # type: ignore[arg-type]
-        elif field in ("id", "raw") and op == "set":
+        elif field in ("id", "name", "raw") and op == "set":
             self.calls[ref][field] = change["value"]
         elif field in ("name", "raw"):
             self.calls[ref][field] = (self.calls[ref][field] or "") + change["value"]
@@ -93,7 +91,9 @@ def test_changes_give_the_state_of_real_streams(pattern: str) -> None:
 
 
 @needs_corpus
-@pytest.mark.parametrize("name", ["py_agent_subgraph_v2.jsonl", "derived_fan0001_events_v2.jsonl"])
+@pytest.mark.parametrize(
+    "name", ["py_agent_subgraph_v2.jsonl", "derived_fan0001_events_v2.jsonl", "js_react_agent_v2.sse"]
+)
 def test_changes_give_the_state_of_framework_dumps(name: str) -> None:
     hold(events_of(CORPUS / "langchain_events" / name))
 
@@ -121,6 +121,29 @@ def test_an_id_that_comes_late_is_told() -> None:
         for call in calls
     ]
     hold(events_of("".join(f"data: {line}\n\n" for line in lines).encode()))
+
+
+def test_what_javascript_replaces_is_told() -> None:
+    """A name that comes again takes the place of the first; parsed arguments that are added to are another text."""
+    chunks = [
+        {"tool_calls": [{"name": "p", "args": {"a": 1, "b": "x"}, "id": "d"}]},
+        {"tool_calls": [{"name": "q", "args": {"a": 2, "b": "y"}, "id": "d"}]},
+        {"tool_call_chunks": [{"index": 0, "id": "c", "name": "f", "args": " \n"}]},
+        {"tool_call_chunks": [{"index": 0, "name": "g", "args": '{"a":-'}, {"index": 0, "name": "g", "args": ".5}"}]},
+    ]
+    names = ["langchain_core", "messages", "AIMessageChunk"]
+    events = [
+        {
+            "event": "on_chat_model_stream",
+            "run_id": "r",
+            "data": {"chunk": {"lc": 1, "type": "constructor", "id": names, "kwargs": {"content": "", **chunk}}},
+        }
+        for chunk in chunks
+    ]
+    recorded = events_of("".join(json.dumps(event) + "\n" for event in events).encode())
+    hold(recorded)
+    calls = Folding().advance(*recorded).state["messages"][0]["calls"]
+    assert [(call["name"], call["value"]) for call in calls] == [("q", {"a": 3, "b": "xy"}), ("g", {"a": -0.5})]
 
 
 def test_the_whole_size_is_linear_in_the_stream() -> None:

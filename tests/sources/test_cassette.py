@@ -13,7 +13,8 @@ import vcr.serialize
 from vcr.request import Request
 from vcr.serializers import jsonserializer, yamlserializer
 
-from recorder.sources import Part, read_cassette
+from recorder.sources import Part
+from recorder.sources.cassette import read_cassette
 
 SSE = b'data: {"a":1}\n\ndata: [DONE]\n\n'
 REQUEST = {"method": "POST", "uri": "https://h/v1", "headers": {}, "body": '{"q":1}'}
@@ -173,6 +174,38 @@ def test_what_there_is_of_a_wrong_body_is_kept() -> None:
     parts = read({"request": {**REQUEST, "body": {"q": 1}}, "response": answer([1])})
     assert parts[0].body == b'{"q":1}'
     assert parts[-1].body == b"[1]"
+
+
+@pytest.mark.parametrize(
+    ("response", "status", "reason"),
+    [
+        ({"status": {"code": 429, "message": "slow"}}, 429, "slow"),
+        ({"status_code": 404}, 404, None),
+        ({"status": "200 OK", "code": 200}, 200, "OK"),
+        ({"status": "503"}, 503, None),
+        ({"status": "odd"}, None, None),
+        ({"status": {"code": True}}, None, None),
+        ({}, None, None),
+    ],
+)
+def test_a_status_is_read_in_every_layout(response: dict[str, Any], status: int | None, reason: str | None) -> None:
+    (meta,) = (part.meta for part in read({"request": REQUEST, "response": response}) if part.kind == "http.response")
+    assert meta == {"status": status, "reason": reason, "headers": {}}
+
+
+@pytest.mark.parametrize(
+    ("recorded_at", "ended"),
+    [
+        ("2026-03-01T12:00:00", 1772366400000000),
+        ("Sun, 01 Mar 2026 12:00:00 GMT", 1772366400000000),
+        ("soon", None),
+        (7, None),
+        (None, None),
+    ],
+)
+def test_the_time_at_which_an_exchange_was_recorded_is_that_of_its_end(recorded_at: Any, ended: int | None) -> None:
+    parts = read({"request": REQUEST, "response": answer("x"), "recorded_at": recorded_at})
+    assert [part.occurred_at for part in parts] == [None, None, None, ended]
 
 
 def test_headers_may_be_pairs_or_single_values() -> None:

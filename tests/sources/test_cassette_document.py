@@ -26,6 +26,9 @@ def load(text: bytes) -> list[Interaction]:
         json.dumps({"interactions": [{"request": {"uri": "a"}, "response": {"status": 1}}]}).encode(),
         json.dumps({"interactions": [{"request": {"uri": "a"}, "response": {"status": 1}}]}, indent=4).encode(),
         b"{interactions: [{request: {uri: a}, response: {status: 1}}]}",
+        b"---\nhttp_interactions:\n- request: {uri: a}\n  response: {status: 1}\nrecorded_with: VCR 6.0\n",
+        b'{"http_interactions": [{"request": {"uri": "a"}, "response": {"status": 1}}], "recorded_with": "betamax"}',
+        b"- !ruby/struct:VCR::HTTPInteraction\n  request: !ruby/struct:X {uri: a}\n  response: {status: 1}\n",
     ],
 )
 def test_every_layout_gives_the_same_pairs(text: bytes) -> None:
@@ -51,8 +54,8 @@ def test_an_interaction_that_is_no_mapping_is_kept_as_it_is() -> None:
 
 
 def test_dates_stay_text_and_binary_becomes_bytes() -> None:
-    (found,) = load(b"interactions: [{request: {at: 2024-01-02, body: !!binary /w==}}]")
-    assert found.request == {"at": "2024-01-02", "body": b"\xff"}
+    (found,) = load(b"interactions: [{request: {at: 2024-01-02, body: !!binary /w==, as Ruby: !binary /w==}}]")
+    assert found.request == {"at": "2024-01-02", "body": b"\xff", "as Ruby": b"\xff"}
 
 
 def test_python_tags_are_read_as_data_and_never_called(tmp_path: Path) -> None:

@@ -37,6 +37,18 @@ def test_a_body_that_the_recorder_decoded_stays(encoding: str | None) -> None:
     assert decode_content(TEXT, encoding) == Decoded(TEXT, False)
 
 
+@pytest.mark.parametrize("encoding", ["br", "deflate", "gzip", "zstd", "gzip, deflate"])
+def test_a_binary_body_that_its_recorder_decodes_stays(encoding: str) -> None:
+    body = b"\xff\xd8\xff\xe0 an image"
+    assert decode_content(body, encoding, lenient=True) == Decoded(body, False)
+
+
+def test_a_packed_body_that_is_damaged_is_a_problem_all_the_same() -> None:
+    found = decode_content(gzip.compress(TEXT, mtime=0)[:-8], "gzip", lenient=True)
+    assert (found.body, found.changed) == (TEXT, True)
+    assert found.problem is not None
+
+
 def test_a_body_that_breaks_off_gives_what_there_was() -> None:
     text = random.Random(1).randbytes(20_000)
     found = decode_content(gzip.compress(text, mtime=0)[:-5000], "gzip")

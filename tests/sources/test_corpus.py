@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
-from recorder.errors import NotAStream
 from recorder.events.framing import render
-from recorder.sources import Format, detect, frames, read_cassette, template_of
+from recorder.sources import Format, detect, frames, template_of
+from recorder.sources.cassette import read_cassette
 from recorder.sources.detect import HEAD_BYTES
 from tests.corpus import CORPUS, needs_corpus
 
-FRAMINGS = {".sse": "sse", ".ndjson": "ndjson", ".jsonl": "ndjson", ".json": "json"}
+FRAMINGS = {".sse": "sse", ".ndjson": "ndjson", ".jsonl": "ndjson", ".json": "json_array", ".bin": "eventstream"}
 
 
 def streams() -> Iterator[Path]:
@@ -61,13 +59,6 @@ def test_an_odd_first_line_is_stored_as_a_block_without_data() -> None:
 def test_a_javascript_streams_end_keeps_its_name() -> None:
     *_, last = frames(CORPUS / "langchain_events" / "js_react_agent_v2.sse", Format(framing="sse"))
     assert (last.kind, last.event) == ("comment", "end")
-
-
-@needs_corpus
-def test_an_eventstream_is_refused_as_binary() -> None:
-    for path in (CORPUS / "streams").glob("*.bin"):
-        with pytest.raises(NotAStream, match="binary data"):
-            format_of(path)
 
 
 @needs_corpus

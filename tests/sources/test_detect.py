@@ -51,6 +51,9 @@ CASSETTE = {"version": 1, "interactions": [{"request": {"uri": "x"}, "response":
         (b"version: 1\ninteractions: []\n", "cassette"),
         (b"requests:\n- body: null\nresponses:\n- body: null\n", "cassette"),
         (b"- request:\n    body: null\n  response:\n    body: null\n", "cassette"),
+        (b"---\nhttp_interactions:\n- request:\n    method: get\n", "cassette"),
+        (b'{"http_interactions": [{"request": {}, "response": {}}], "recorded_with": "betamax/0.8"}', "cassette"),
+        (b"---\nversion: 2\ninteractions:\n    - id: 0\n      request:\n", "cassette"),
     ],
 )
 def test_a_whole_file_is_recognised(text: bytes, framing: str) -> None:
@@ -91,7 +94,7 @@ def test_the_head_of_a_long_gzip_file_is_enough() -> None:
         (b" \n\n", "white space only"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "binary data (starts with 89 50 4E 47)"),
         ("ä".encode("utf-16"), "binary data (starts with FF FE E4 00)"),
-        (b"Dear all\nyour data: nothing\n", "text that is no SSE, JSON lines or cassette (starts with 'Dear all')"),
+        (b"Dear all\nyour data: nothing\n", "no SSE, JSON lines, cassette or HAR (starts with 'Dear all')"),
         (b"12\n13\n", "starts with '12'"),
         (b"data:\n  x: 1\n", "starts with 'data:'"),
         (b"data: hello\n", "starts with 'data: hello'"),

@@ -77,5 +77,5 @@ def test_a_long_file_takes_little_memory(tmp_path: Path) -> None:
 
 
 def test_a_cassette_is_not_read_as_frames() -> None:
-    with pytest.raises(ValueError, match="read_cassette"):
+    with pytest.raises(ValueError, match="read_exchanges"):
         list(frames(io.BytesIO(), Format(framing="cassette")))

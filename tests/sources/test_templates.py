@@ -72,6 +72,12 @@ def test_a_continued_frame_keeps_its_new_bytes(old: bytes, new: bytes) -> None:
     assert template_of(frame, "chunk") == (VERBATIM, new)
 
 
+@pytest.mark.parametrize("raw", [b"event: a\0b\ndata: {}\n\n", b"id: 7\0\ndata: {}\n\n"])
+def test_a_name_that_is_stored_in_another_spelling_makes_no_template(raw: bytes) -> None:
+    frame = only(raw)
+    assert template_of(frame, frame.event or "chunk") == (VERBATIM, raw)
+
+
 def test_a_kind_that_is_no_text_is_no_error() -> None:
     frame = Frame(body=b"a", raw=b"event: x\ndata: a\n\n", event="\ud83d")
     assert template_of(frame, "\ud83d") == (VERBATIM, frame.raw)

@@ -24,6 +24,17 @@ PIECE = {
     "content": "a",
     "tool_call_chunks": [{"name": "f", "args": "", "id": "c", "index": 0}],
 }
+JAVASCRIPT = {
+    "lc": 1,
+    "type": "constructor",
+    "id": ["langchain_core", "messages", "AIMessageChunk"],
+    "kwargs": {
+        "content_blocks": [{"type": "text", "index": 0, "text": "a"}],
+        "tool_call_chunks": [{"index": "0", "id": "c3", "args": "x", "isCustomTool": True, "more": {"n": 1}}],
+        "additional_kwargs": {"function_call": {"name": "f", "arguments": "{"}},
+        "usage_metadata": None,
+    },
+}
 TOOL = {
     "type": "tool",
     "content": "x",
@@ -43,6 +54,9 @@ FRAMES: list[Any] = [
     langchain("on_chat_model_start", {"input": {"messages": [[AI, TOOL]]}}),
     langchain("on_chat_model_stream", {"chunk": PIECE}),
     langchain("on_chat_model_end", {"output": AI, "input": {}}),
+    langchain("on_chat_model_start", {"input": {"messages": [[JAVASCRIPT]]}}),
+    langchain("on_chat_model_stream", {"chunk": JAVASCRIPT}),
+    langchain("on_chat_model_end", {"output": JAVASCRIPT, "input": {}}),
     langchain("on_llm_stream", {"chunk": {"text": "a", "generation_info": {"finish_reason": "stop"}}}),
     langchain("on_llm_end", {"output": {"generations": [[{"text": "a", "message": AI, "generation_info": {}}]]}}),
     langchain("on_tool_start", {"input": {}}),
