@@ -27,6 +27,10 @@ class DatabaseUnusable(RecorderError):
     """The database cannot be opened, read or written as asked."""
 
 
+class Unstorable(DatabaseUnusable):
+    """A value that this kind of database cannot hold, in a database that is well."""
+
+
 class SchemaMismatch(DatabaseUnusable):
     """The database has a schema that this program does not know."""
 

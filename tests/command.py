@@ -106,6 +106,13 @@ def on_terminal(*arguments: str | Path, stream: Literal["stdout", "stderr"], col
     return written.decode().replace("\r\n", "\n")
 
 
+def here(*arguments: str | Path, given: bytes = b"") -> Done:
+    """Runs the command inside this process."""
+    with _standard_streams(given) as (out, err):
+        code = main([*map(str, arguments)])
+        return Done(code, _written(out), _written(err))
+
+
 class Rec:
     """The command on one database, inside this process: what a process of its own would only repeat."""
 
@@ -113,9 +120,7 @@ class Rec:
         self.database = database
 
     def __call__(self, *arguments: str | Path, given: bytes = b"") -> Done:
-        with _standard_streams(given) as (out, err):
-            code = main([*map(str, arguments), "-d", str(self.database)])
-            return Done(code, _written(out), _written(err))
+        return here(*arguments, "-d", str(self.database), given=given)
 
     def rows(self, query: str) -> list[list[Any]]:
         """The rows of a query."""

@@ -17,6 +17,12 @@ from recorder.projections.pairing import Pairings
 from recorder.sources import detect, reader_for
 
 CASSETTES = Path(__file__).parent.parent / "cassettes"
+RECORDINGS = sorted(
+    path
+    for path in CASSETTES.iterdir()
+    if path.suffix in (".sse", ".jsonl", ".bin", ".json") and path.name != "made_with.json"
+)
+"""The project's recordings that are frames, and no documents of exchanges."""
 STREAM = bytes(range(16))
 
 

@@ -7,17 +7,21 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import recorder
 from recorder.capture import capture_file
 from recorder.ledger import Ledger
+from tests import postgres
 
 REPOSITORY = Path(__file__).parents[1]
 SQL = (REPOSITORY / "docs" / "sql.md").read_text("utf-8")
 QUERIES = dict(re.findall(r"^### (\d+\. .*?)\n(?:.*?)```sql\n(.*?)```", SQL, re.DOTALL | re.MULTILINE))
 WAITED = re.search(r"^### And the time .*?```sql\n(.*?)```", SQL, re.DOTALL | re.MULTILINE)
+ON_POSTGRES = dict(re.findall(r"^(\d+)\. [^\n]*\n\n```sql\n# Postgres\n(.*?)```", SQL, re.DOTALL | re.MULTILINE))
+"""Queries that Postgres spells otherwise, by number."""
 SECTIONS = re.findall(r"^### (`.*?)\n(.*?)(?=^##)", SQL, re.DOTALL | re.MULTILINE)
 VIEWS = {view: re.findall(r"^\| `(\w+)` \| (\w+) \|", body, re.MULTILINE) for views, body in SECTIONS
          for view in re.findall(r"`(\w+)`", views)}  # fmt: skip
@@ -27,10 +31,24 @@ VIEWS = {view: re.findall(r"^\| `(\w+)` \| (\w+) \|", body, re.MULTILINE) for vi
 @pytest.fixture(scope="module")
 def log(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
     with recorder.open(tmp_path_factory.mktemp("docs") / "log.db") as ledger:
-        for path in sorted((REPOSITORY / "cassettes").iterdir()):
-            if path.suffix in (".sse", ".jsonl", ".yaml") and path.name != "seed003.jsonl":
-                capture_file(ledger, path)
+        capture_recordings(ledger)
         yield ledger
+
+
+@pytest.fixture(scope="module")
+def log_on_postgres() -> Iterator[Ledger]:
+    server = postgres.server()
+    url = server.new()
+    with recorder.open(url) as ledger:
+        capture_recordings(ledger)
+        yield ledger
+    server.drop(url)
+
+
+def capture_recordings(ledger: Ledger) -> None:
+    for path in sorted((REPOSITORY / "cassettes").iterdir()):
+        if path.suffix in (".sse", ".jsonl", ".yaml") and path.name != "seed003.jsonl":
+            capture_file(ledger, path)
 
 
 def test_examples_print_what_the_documents_say() -> None:
@@ -53,6 +71,27 @@ def test_a_query_finds_something_in_the_shipped_recordings(name: str, log: Ledge
     columns, rows = log.sql(QUERIES[name])
     assert len(set(columns)) == len(columns)
     assert list(rows)
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("name", QUERIES)
+def test_a_query_finds_the_same_on_postgres(name: str, log: Ledger, log_on_postgres: Ledger) -> None:
+    number = name.partition(".")[0]
+    columns, rows = log.sql(QUERIES[name])
+    same_columns, same_rows = log_on_postgres.sql(ON_POSTGRES.get(number, QUERIES[name]))
+    assert same_columns == columns
+    assert sorted(map(repr, map(_as_text, same_rows))) == sorted(map(repr, map(_as_text, rows)))
+
+
+def _as_text(row: tuple[Any, ...]) -> tuple[str | None, ...]:
+    return tuple(None if value is None else str(value) for value in row)
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_views_columns_are_the_same_on_postgres(view: str, log: Ledger, log_on_postgres: Ledger) -> None:
+    query = f"SELECT * FROM {view} LIMIT 0"
+    assert log_on_postgres.sql(query)[0] == log.sql(query)[0]
 
 
 def test_answers_come_after_their_calls(log: Ledger) -> None:

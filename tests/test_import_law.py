@@ -15,6 +15,7 @@ REPOSITORY = Path(__file__).parents[1]
 UPWARD = "A floor imports only floors below it, and rooms on one floor never meet"
 PURE = "What reads and folds knows no framework, no database and no terminal"
 TYPER = "Only the command line knows Typer"
+DATABASE = "Only the store knows a database"
 
 VIOLATIONS = [
     pytest.param("errors.py", "recorder.deltas", UPWARD, id="upward"),
@@ -29,6 +30,9 @@ VIOLATIONS = [
     pytest.param("projections/__init__.py", "langchain_core", PURE, id="projection-knows-langchain"),
     pytest.param("sources/__init__.py", "sqlalchemy", PURE, id="source-knows-sql"),
     pytest.param("ledger/__init__.py", "typer", TYPER, id="ledger-knows-typer"),
+    pytest.param("projections/__init__.py", "psycopg", PURE, id="projection-knows-postgres"),
+    pytest.param("ledger/__init__.py", "psycopg", DATABASE, id="ledger-knows-postgres"),
+    pytest.param("capture/__init__.py", "stamina", DATABASE, id="capture-knows-stamina"),
 ]
 
 

@@ -10,6 +10,8 @@ without a DELETE trigger, so every key that could be in the way is looked up bef
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from alembic import op
 
 revision = "0001"
@@ -249,12 +251,16 @@ VIEWS = (
     """,
 )
 
-STATEMENTS = {"sqlite": (*TABLES, *EVENT_TRIGGERS, *NAME_TRIGGERS, *STREAM_TRIGGERS, *VIEWS)}
+SQLITE = (*TABLES, *EVENT_TRIGGERS, *NAME_TRIGGERS, *STREAM_TRIGGERS, *VIEWS)
 
 
 def upgrade() -> None:
     connection = op.get_bind()
-    for statement in STATEMENTS[connection.dialect.name]:
+    if connection.dialect.name == "postgresql":
+        script = Path(__file__).parents[1] / "postgresql" / "0001_the_log.sql"
+        connection.exec_driver_sql(script.read_text("utf-8"), execution_options={"no_parameters": True})
+        return
+    for statement in SQLITE:
         connection.exec_driver_sql(statement)
 
 

@@ -7,6 +7,8 @@ order is guaranteed, and a frame over the whole partition makes every row's valu
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from alembic import op
 
 revision = "0002"
@@ -238,12 +240,16 @@ VIEWS = (
     """,
 )
 
-STATEMENTS = {"sqlite": (*TABLES, *VIEWS)}
+SQLITE = (*TABLES, *VIEWS)
 
 
 def upgrade() -> None:
     connection = op.get_bind()
-    for statement in STATEMENTS[connection.dialect.name]:
+    if connection.dialect.name == "postgresql":
+        script = Path(__file__).parents[1] / "postgresql" / "0002_the_read_model.sql"
+        connection.exec_driver_sql(script.read_text("utf-8"), execution_options={"no_parameters": True})
+        return
+    for statement in SQLITE:
         connection.exec_driver_sql(statement)
 
 

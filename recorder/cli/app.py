@@ -19,8 +19,8 @@ from recorder.cli.help import Verb, Verbs
 from recorder.errors import RecorderError
 
 EPILOG = (
-    "Data goes to stdout, all else to stderr. Exit codes: 0 fine; 1 two states differ, or rec db check found damage;"
-    " 2 an error."
+    "Data goes to stdout, all else to stderr. Exit codes: 0 fine; 1 two states differ, or the log was"
+    " found damaged or changed; 2 an error."
 )
 
 _COMMENT = re.compile(r"--(?:\W|[\w-]*\s)")
@@ -40,7 +40,13 @@ VERBS = {
     "replay": "replay:replay",
     "diff": "diff:diff",
     "sql": "sql:sql",
+    "tail": "transfer:tail",
+    "export": "transfer:export",
+    "copy": "transfer:copy",
+    "verify": "proof:verify",
+    "seal": "proof:seal",
     "rename": "streams:rename",
+    "erase": "proof:erase",
     "rebuild": "database:rebuild",
     "db": "database:db",
 }

@@ -28,13 +28,14 @@ Gather = Annotated[
     typer.Option(
         "--gather",
         metavar="READING",
-        help="wire: what the provider meant. langchain: what langchain-core computes. Default: by the stream.",
+        help="wire: what the provider meant. langchain, langchainjs: what LangChain makes of it, in Python, in "
+        "JavaScript. Default: by the stream.",
         show_default=False,
     ),
 ]
 
 Format = Literal["human", "json", "nl", "csv"]
-Reading = Literal["default", "wire", "langchain"]
+Reading = Literal["default", "wire", "langchain", "langchainjs"]
 
 
 def format_of(json: bool, nl: bool, csv: bool, table: bool) -> Format:
@@ -54,4 +55,6 @@ def reading_of(gather: str | None) -> Reading:
             return "wire"
         case "langchain":
             return "langchain"
-    raise BadInput(f"--gather {gather}: there is no such reading; give wire or langchain")
+        case "langchainjs":
+            return "langchainjs"
+    raise BadInput(f"--gather {gather}: there is no such reading; give wire, langchain or langchainjs")

@@ -37,7 +37,7 @@ def resolve(ledger: Ledger, text: str, *, ranges: bool = False) -> Target:
     stream, at, place = text.rpartition("@")
     if not at:
         return Target(stream_name(ledger, text))
-    return _place(ledger, stream_name(ledger, stream), place, ranges)
+    return within(ledger, stream_name(ledger, stream), place, ranges=ranges)
 
 
 def number(stream: str, text: str, last: int) -> int:
@@ -70,28 +70,24 @@ def written(stream: str, place: object) -> str:
     return shlex.quote(f"{stream}@{place}")
 
 
-def _place(ledger: Ledger, name: str, place: str, ranges: bool) -> Target:
+def within(ledger: Ledger, name: str, place: str, *, ranges: bool) -> Target:
+    """What stands behind the `@` of the stream of that name; as `resolve`."""
+    from recorder.ledger import questions
+
     last = ledger.head(name).last_seq
     if place == "end":
         return Target(name, last, last)
     if _is_number(place):
         return Target(name, int(place), int(place))
     if place == "first-error":
-        found = _first(
-            ledger, "SELECT seq, seq FROM findings WHERE stream = ? AND severity = 'error' ORDER BY seq LIMIT 1", name
-        )
-        if found is None:
+        error = questions.first_error(ledger.store, name)
+        if error is None:
             raise BadInput(f"stream {name!r} has no finding of severity error")
-        return Target(name, *found)
+        return Target(name, error, error)
     range = _RANGE.fullmatch(place)
     if range is not None and (range[1] or range[2]):
         return _range(name, int(range[1] or 1), int(range[2] or last), place if not ranges else None)
-    found = _first(
-        ledger,
-        "SELECT first_seq, last_seq FROM tool_calls_all WHERE stream = ? AND call_id = ? ORDER BY first_seq LIMIT 1",
-        name,
-        place,
-    )
+    found = questions.events_of_call(ledger.store, name, place)
     if found is None:
         raise BadInput(f"{name}@{place}: give an event number, a range A-B, end, first-error or a call's id")
     return Target(name, *found)
@@ -113,10 +109,3 @@ def _range(name: str, first: int, last: int, unwanted: str | None) -> Target:
 def _is_number(text: str) -> bool:
     # Eighteen digits are more events than there will be, and no more than SQLite's integers hold.
     return text.isascii() and text.isdecimal() and len(text) <= 18
-
-
-def _first(ledger: Ledger, query: str, *parameters: object) -> tuple[int, int] | None:
-    _, rows = ledger.sql(query, parameters)
-    for first, last in rows:
-        return int(first), int(last)
-    return None

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from recorder import dialects
-from recorder.deltas import AnyDelta
+from recorder.deltas import AnyDelta, Erased
 from recorder.dialects import base
 from recorder.events import Event
 
@@ -19,9 +19,9 @@ class Decoders:
         self._states: dict[str, Any] = {}
 
     def decode(self, event: Event) -> list[AnyDelta]:
-        """What the event says. An erased event says nothing any more."""
+        """What the event says. Of an erased event nothing but that is known."""
         if event.erased:
-            return []
+            return [Erased(run_id=event.run_id or "")]
         dialect = dialects.get(event.dialect)
         key = f"{dialect.name} {event.run_id or ''}" if dialect.layer == "wire" else dialect.name
         state = self._states.get(key)

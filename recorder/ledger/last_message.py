@@ -10,7 +10,7 @@ import msgspec
 from recorder.events import jsontext
 from recorder.ledger import snapshots
 from recorder.ledger.projector import VERSION, Projector
-from recorder.ledger.state import ClosedParts, State, closed_message, known_finding, known_tool_message
+from recorder.ledger.state import ClosedParts, State, closed_message, gathered_as, known_finding, known_tool_message
 from recorder.projections import render
 from recorder.store import Store, StreamHead
 
@@ -24,14 +24,20 @@ def narrowed(found: State) -> State:
     tool_messages = [row for row in found.tool_messages if (row["tool_call_id"], row["seq"]) in answers]
     findings = [row for row in found.findings if any(_is_about(row, message) for message in messages)]
     return msgspec.structs.replace(
-        found, messages=messages, pairings=pairings, tool_messages=tool_messages, findings=findings
+        found,
+        gather=gathered_as(messages, found.gather),
+        messages=messages,
+        pairings=pairings,
+        tool_messages=tool_messages,
+        findings=findings,
     )
 
 
-def last_message(store: Store, head: StreamHead, at: int, gather: str) -> State | None:
+def last_message(store: Store, head: StreamHead, at: int, otherwise: str) -> State | None:
     """What `narrowed` makes of the state after event `at`, without that state. None where there is no snapshot for it.
 
     The read model must be up to the log. Pairs are never unmade, so that its last rows tell what held at `at`.
+    `otherwise`: the reading, where there is no message that says it.
     """
     open_state = snapshots.load_open(store, head, at, VERSION)
     if open_state is None:
@@ -40,13 +46,14 @@ def last_message(store: Store, head: StreamHead, at: int, gather: str) -> State 
     projector = Projector(open_state=open_state, with_pairings=False, observer=closed)
     projector.advance(store.events(head, projector.at + 1, at))
     message = _newest(store, head, projector, closed)
+    messages = [message] if message is not None else []
     pairings = list(_pairings(store, head, at, message)) if message is not None else []
     return State(
         stream=head.name,
         at=at,
         of=head.last_seq,
-        gather=gather,
-        messages=[message] if message is not None else [],
+        gather=gathered_as(messages, otherwise),
+        messages=messages,
         tool_messages=list(_answers(store, head, pairings)),
         pairings=pairings,
         findings=list(_findings(store, head, at, message)) if message is not None else [],

@@ -16,6 +16,7 @@ from recorder.ledger.state import (
     ClosedParts,
     State,
     closed_message,
+    gathered_as,
     in_order,
     known_finding,
     known_tool_message,
@@ -126,20 +127,20 @@ class Ledger:
 
     def _state(self, head: StreamHead, at: int, gather: Gathering, projector: Projector, closed: ClosedParts) -> State:
         fold = projector.fold
-        messages = closed.messages + [render.message(message) for message in fold.state.messages.shown]
+        messages = in_order(closed.messages + [render.message(message) for message in fold.state.messages.shown])
         return State(
             stream=head.name,
             at=at,
             of=head.last_seq,
-            gather=self._reading(head) if gather == "default" else gather,
-            messages=in_order(messages),
+            gather=gathered_as(messages, self._reading(head) if gather == "default" else gather),
+            messages=messages,
             tool_messages=closed.tool_messages,
             pairings=pairing_rows(fold.pairings) if fold.pairings is not None else [],
             findings=closed.findings,
         )
 
     def _reading(self, head: StreamHead) -> str:
-        """What `default` means for the stream: it goes by the layer of its first event."""
+        """What `default` means for the stream as long as it has no message: it goes by the layer of its first event."""
         first = next(self.store.events(head, 1, 1), None)
         return "langchain" if first is not None and first.layer == "framework" else "wire"
 

@@ -14,7 +14,7 @@ from recorder.projections.observer import Observer, Silent
 from recorder.projections.pairing import Pairings
 from recorder.projections.rows import RowCollector
 
-VERSION = 1
+VERSION = 2
 """Version of what the projections make of the log. A read model of another version is rebuilt before it is used."""
 
 
@@ -91,17 +91,28 @@ class RowProjector:
         """Rows by table since the last call, and the refs of messages whose pieces are no longer needed."""
         return self._rows.take()
 
+    def snapshot(self) -> dict[str, bytes]:
+        """Both parts of a snapshot at `at`."""
+        assert self._projector.fold.pairings is not None
+        return {
+            snapshots.OPEN: snapshots.pack(self._projector.open_state()),
+            snapshots.PAIRINGS: snapshots.pack(self._projector.fold.pairings),
+        }
+
     def take_snapshot(self) -> dict[str, bytes]:
-        """The parts of a snapshot at `at` that are due; the pairings never come without the open state."""
-        parts: dict[str, bytes] = {}
-        fold = self._projector.fold
-        assert fold.pairings is not None
+        """The parts of a snapshot at `at` that are due.
+
+        The pairings are of use beside the open state only: they wait until that is due as well, or a long message would
+        be kept whole each time.
+        """
+        if not self._open_pace.due:
+            return {}
+        parts = {snapshots.OPEN: snapshots.pack(self._projector.open_state())}
+        self._open_pace.taken(len(parts[snapshots.OPEN]))
         if self._pairings_pace.due:
-            parts[snapshots.PAIRINGS] = snapshots.pack(fold.pairings)
+            assert self._projector.fold.pairings is not None
+            parts[snapshots.PAIRINGS] = snapshots.pack(self._projector.fold.pairings)
             self._pairings_pace.taken(len(parts[snapshots.PAIRINGS]))
-        if parts or self._open_pace.due:
-            parts[snapshots.OPEN] = snapshots.pack(self._projector.open_state())
-            self._open_pace.taken(len(parts[snapshots.OPEN]))
         return parts
 
     def _counted(self, events: Iterable[Event]) -> Iterable[Event]:

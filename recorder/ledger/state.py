@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -25,6 +25,7 @@ class State(Struct, frozen=True):
     at: int
     of: int
     gather: str
+    """The reading that gathered the messages' calls; where they have several, all of them."""
     messages: list[dict[str, Any]]
     tool_messages: list[dict[str, Any]]
     pairings: list[dict[str, Any]]
@@ -38,6 +39,11 @@ class State(Struct, frozen=True):
     def calls(self) -> list[dict[str, Any]]:
         """The calls of all messages, in order."""
         return [call for message in self.messages for call in message["calls"]]
+
+
+def gathered_as(messages: Iterable[dict[str, Any]], otherwise: str) -> str:
+    """The readings that gathered these messages, in the order in which they occur; `otherwise` without any message."""
+    return ", ".join(dict.fromkeys(message["gather"] for message in messages)) or otherwise
 
 
 class ClosedParts(Silent):

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
-from recorder.errors import ProjectionFailed, UnknownStream
+from recorder.errors import DatabaseUnusable, ProjectionFailed, UnknownStream, Unstorable
 from recorder.events import Event, NewEvent
 from recorder.events.ids import new_stream_uuid
+from recorder.events.upcast import upcast
 from recorder.ledger import snapshots
 from recorder.ledger.projector import VERSION, RowProjector
 from recorder.store import Receipt, Store, StreamHead, Transaction
 
 BATCH = 500
-"""Events that are folded at a time in a rebuild."""
+BATCH_BYTES = 4 * 1024 * 1024
+"""Events, and bytes of their bodies, that are folded at a time in a rebuild."""
 
 
 class StreamWriter:
@@ -33,6 +36,8 @@ class StreamWriter:
         self._parent = parent
         self._parent_seq = parent_seq
         self._projector: RowProjector | None = None
+        self._erasures = 0
+        """How often something had been erased of the stream when the projector began: it may hold that still."""
 
     @property
     def required_head(self) -> StreamHead:
@@ -73,6 +78,19 @@ class StreamWriter:
         self.head = transaction.current(head)
         return receipt
 
+    def adopt_in(self, transaction: Transaction, events: Sequence[Event]) -> None:
+        """Stores events of this stream as another database had them, behind the last one that is here.
+
+        Those that are here already may come again. Raises `BadInput` where they are not the same, or do not continue
+        the chain; the caller, whose transaction it is, must drop this writer then.
+        """
+        head = self._current(transaction)
+        if head is None:
+            raise UnknownStream(f"stream {self.stream!r} is not made yet")
+        if new := transaction.adopt(head, events):
+            self._project(transaction, head, list(map(upcast, new)))
+        self.head = transaction.current(head)
+
     def _current(self, transaction: Transaction) -> StreamHead | None:
         if self.head is None:
             return transaction.head(self.stream)
@@ -99,12 +117,16 @@ class StreamWriter:
                 projector.advance(events)
                 write(transaction, head, projector)
         except Exception as error:
+            if concerns_database(error):
+                raise
             self._projector = None
             mark_failed(transaction, head, events[0].seq, error)
 
     def _resumed(self, transaction: Transaction, head: StreamHead) -> RowProjector:
         """The projector at the head as it was before this append."""
-        if self._projector is None or self._projector.at != head.last_seq:
+        erasures = transaction.erasure_count(head)
+        if self._projector is None or self._projector.at != head.last_seq or self._erasures != erasures:
+            self._erasures = erasures
             base = snapshots.load(transaction, head, head.last_seq, VERSION) if head.last_seq else None
             self._projector = RowProjector(base)
             self._projector.catch_up(transaction.events(head, self._projector.at + 1, head.last_seq))
@@ -125,17 +147,37 @@ def write(transaction: Transaction, head: StreamHead, projector: RowProjector) -
 def rebuild(transaction: Transaction, head: StreamHead) -> None:
     """Computes read model and snapshots of a stream from its events. Raises `ProjectionFailed`."""
     transaction.clear_read_model(head)
-    projector = RowProjector()
-    batch: list[Event] = []
-    for event in transaction.events(head, 1, None):
-        batch.append(event)
-        if len(batch) == BATCH:
-            projector.advance(batch)
-            write(transaction, head, projector)
-            batch = []
-    projector.advance(batch)
-    write(transaction, head, projector)
+    project_all(transaction, head, transaction.events(head))
+
+
+def project_all(transaction: Transaction, head: StreamHead, events: Iterable[Event]) -> None:
+    """Writes read model and snapshots of a stream that has none, from all its events. Raises `ProjectionFailed`."""
+    project(transaction, head, RowProjector(), events)
     transaction.mark(head, stale=None, projection=VERSION)
+
+
+def project(transaction: Transaction, head: StreamHead, projector: RowProjector, events: Iterable[Event]) -> None:
+    """Writes what a projector makes of the next events. Raises `ProjectionFailed`."""
+    following, before = iter(events), -1
+    while projector.at != before:
+        before = projector.at
+        projector.advance(_bounded(following))
+        write(transaction, head, projector)
+
+
+def _bounded(events: Iterator[Event]) -> Iterator[Event]:
+    """So many of the next events that what is made of them fits into memory."""
+    size = 0
+    for event in islice(events, BATCH):
+        yield event
+        size += len(event.body)
+        if size >= BATCH_BYTES:
+            return
+
+
+def concerns_database(error: Exception) -> bool:
+    """Whether it is no fault of a projection's: what was written fails with it, to be tried again as a whole."""
+    return isinstance(error, DatabaseUnusable) and not isinstance(error, Unstorable)
 
 
 def mark_failed(transaction: Transaction, head: StreamHead, seq: int, error: Exception) -> None:

@@ -14,8 +14,19 @@ of SQLAlchemy or of one kind of database leaves this room; every error is one of
 """
 
 from recorder.store.opening import open_store
-from recorder.store.shapes import Capture, Problem, Receipt, StreamHead
+from recorder.store.shapes import Appended, Capture, Erasure, Position, Problem, Receipt, StreamHead
 from recorder.store.store import Store
 from recorder.store.transaction import Transaction
 
-__all__ = ["Capture", "Problem", "Receipt", "Store", "StreamHead", "Transaction", "open_store"]
+__all__ = [
+    "Appended",
+    "Capture",
+    "Erasure",
+    "Position",
+    "Problem",
+    "Receipt",
+    "Store",
+    "StreamHead",
+    "Transaction",
+    "open_store",
+]

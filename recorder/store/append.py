@@ -12,16 +12,17 @@ from operator import attrgetter
 from msgspec import Struct, structs
 from sqlalchemy import Connection, select
 
-from recorder.errors import BadInput, Conflict, IdentityClash
-from recorder.events import ENVELOPE_VERSION, Event, NewEvent, clock, jsontext
-from recorder.events.chain import SALT_BYTES, content_hash, link
+from recorder.errors import BadInput, Conflict, Corrupt, IdentityClash
+from recorder.events import ENVELOPE_VERSION, Event, NewEvent, clock
+from recorder.events.chain import SALT_BYTES, content_hash, link, relink
+from recorder.events.upcast import upcast
 from recorder.store import tables
 from recorder.store.backend import RARE, Backend, Row
 from recorder.store.interning import Interner
 from recorder.store.shapes import Receipt, StreamHead
+from recorder.store.texts import is_storable, storable
 
-LAST_MOMENT = 253_402_300_799_999_999
-"""The last microsecond of the year 9999, beyond which ISO-8601 has no plain spelling."""
+_ID_BYTES = 16
 _LOOK_UP = 500
 """Ids that are asked for in one statement."""
 _TEXTS = ("dialect", "kind", "framing", "run_id", "parent_run_id", "name", "source_id", "redacted")
@@ -57,6 +58,62 @@ def append(
         raise Conflict(head.name, expected + known, head.last_seq)
     made = _store(backend, connection, interner, head, events[known:])
     return Receipt(first_seq=first, last_seq=made[-1].seq, status="stored", events=made, erased=erased)
+
+
+def adopt(
+    backend: Backend, connection: Connection, interner: Interner, head: StreamHead, events: Sequence[Event]
+) -> None:
+    """Stores events of another database as they are; see `Transaction.adopt`."""
+    previous, rows = head.head_hash, list[Row]()
+    for seq, event in enumerate(events, head.last_seq + 1):
+        wrong = _wrong(event, seq, previous, head.uuid)
+        if wrong is not None:
+            raise BadInput(f"stream {head.name!r}: event {seq} {wrong}: nothing of the batch was stored")
+        previous = event.hash
+        rows.append(
+            (
+                head.stream_id,
+                seq,
+                event.event_id,
+                interner.type_of(event),
+                interner.origin_of(head.stream_id, event),
+                event.arrived_at,
+                event.recorded_at,
+                event.body,
+                event.salt,
+                event.body_hash,
+                event.hash,
+                event.version,
+                *_rare(event),
+                int(event.erased),
+            )
+        )
+    interner.flush()
+    backend.insert_events(connection, rows)
+    backend.grow_head(connection, head.stream_id, events[0].seq, events[-1].seq, previous)
+
+
+def _wrong(event: Event, seq: int, previous: bytes, stream: bytes) -> str | None:
+    """Why an event of another database cannot be event `seq` of the stream with this UUID; None where it can."""
+    if event.seq != seq:
+        return "is missing"
+    moments = (event.arrived_at, event.recorded_at)
+    if len(event.event_id) != _ID_BYTES or not all(0 <= moment <= clock.LAST for moment in moments):
+        return "has an id or a time that none has"
+    if _storable(event) is not event or _sound(event) is not event:
+        return "has an envelope that no append has stored"
+    try:
+        upcast(event)
+    except Corrupt:
+        return f"has version {event.version}, which this program does not know"
+    if event.hash != relink(previous, stream, event):
+        return "does not follow from the one before it"
+    if event.erased:
+        held = event.body or event.frame or event.cuts or event.meta or event.salt
+        return "is said to be erased, and holds something" if held else None
+    if event.salt is None or content_hash(event.salt, event) != event.body_hash:
+        return "does not hold what its hash was made of"
+    return None
 
 
 def _stored(
@@ -127,19 +184,19 @@ def _store(
     for place, given in enumerate(events):
         seq = head.last_seq + place + 1
         event = _sound(given)
+        # Only what is storable is ever interned: the texts of an event whose type and origin are known need no look.
+        interned = interner.known(stream_id, event)
+        if interned is None or event.source_id is not None or event.redacted is not None:
+            event = _storable(event)
+            interned = interner.type_of(event), interner.origin_of(stream_id, event)
         salt = salts[place * SALT_BYTES : (place + 1) * SALT_BYTES]
         body_hash = content_hash(salt, event)
-        try:
-            previous = link(previous, uuid, seq, recorded_at, event, body_hash, ENVELOPE_VERSION)
-        except UnicodeEncodeError:
-            event = _without_lone_surrogates(event)
-            previous = link(previous, uuid, seq, recorded_at, event, body_hash, ENVELOPE_VERSION)
+        previous = link(previous, uuid, seq, recorded_at, event, body_hash, ENVELOPE_VERSION)
         row: Row = (
             stream_id,
             seq,
             event.event_id,
-            interner.type_of(event),
-            interner.origin_of(stream_id, event),
+            *interned,
             event.arrived_at,
             recorded_at,
             event.body,
@@ -150,8 +207,9 @@ def _store(
         )
         rows.append(row if plain else (*row, *_rare(event)))
         made.append(_event(event, seq, recorded_at, salt, body_hash, previous))
+    interner.flush()
     backend.insert_events(connection, rows)
-    backend.grow_head(connection, stream_id, made[-1].seq, previous)
+    backend.grow_head(connection, stream_id, made[0].seq, made[-1].seq, previous)
     return made
 
 
@@ -170,7 +228,7 @@ def _sound(event: NewEvent) -> NewEvent:
     """
     if event.encoding == "utf-8" and not event.body.isascii() and not _is_text(event.body):
         event = structs.replace(event, encoding="binary")
-    if event.occurred_at is not None and not 0 <= event.occurred_at <= LAST_MOMENT:
+    if event.occurred_at is not None and not 0 <= event.occurred_at <= clock.LAST:
         event = structs.replace(event, occurred_at=None)
     return event
 
@@ -183,10 +241,10 @@ def _is_text(body: bytes) -> bool:
     return True
 
 
-def _without_lone_surrogates(event: NewEvent) -> NewEvent:
-    texts = {field: getattr(event, field) for field in _TEXTS}
-    cleaned = {field: jsontext.clean(text) for field, text in texts.items() if text is not None}
-    return structs.replace(event, **cleaned)
+def _storable(event: NewEvent) -> NewEvent:
+    texts = {field: text for field in _TEXTS if (text := getattr(event, field)) is not None}
+    changed = {field: storable(text) for field, text in texts.items() if not is_storable(text)}
+    return structs.replace(event, **changed) if changed else event
 
 
 def _event(event: NewEvent, seq: int, recorded_at: int, salt: bytes, body_hash: bytes, digest: bytes) -> Event:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, func, select
 
 from recorder.events import NewEvent
 from recorder.store import tables
-from recorder.store.backend import Backend
+from recorder.store.backend import Backend, Row, TypeKey
 
-TypeKey = tuple[str, str, str, str, str]
 OriginKey = tuple[int, str | None, str | None, str | None]
 
 _MOST = 50_000
@@ -38,15 +37,29 @@ class Interner:
         self._known = known
         self._types: dict[TypeKey, int] = {}
         self._origins: dict[OriginKey, int] = {}
+        self._numbers: dict[int, _Numbers] = {}
+        self._pending: list[Row] = []
 
     def forget(self) -> None:
         """After a savepoint was undone: what was interned behind it is gone."""
-        self._types, self._origins = {}, {}
+        self._types, self._origins, self._numbers, self._pending = {}, {}, {}, []
 
     def committed(self) -> None:
         """After the commit: others may rely on what this transaction interned."""
         self._known.learn(self._types, self._origins)
         self.forget()
+
+    def known(self, stream_id: int, event: NewEvent) -> tuple[int, int | None] | None:
+        """The ids of the event's type and origin where both were met before, None where one was not."""
+        key = (event.dialect, event.layer, event.kind, event.framing, event.encoding)
+        found = self._known.types.get(key) or self._types.get(key)
+        if found is None:
+            return None
+        origin = (stream_id, event.run_id, event.parent_run_id, event.name)
+        origin_id = self._known.origins.get(origin) or self._origins.get(origin)
+        if origin_id is None and origin[1:] != (None, None, None):
+            return None
+        return found, origin_id
 
     def type_of(self, event: NewEvent) -> int:
         key = (event.dialect, event.layer, event.kind, event.framing, event.encoding)
@@ -64,26 +77,40 @@ class Interner:
         return self._origin(key)
 
     def _type(self, key: TypeKey) -> int:
-        columns = tables.event_types.c
-        fields = (columns.dialect, columns.layer, columns.kind, columns.framing, columns.encoding)
-        same = [column == value for column, value in zip(fields, key, strict=True)]
-        found = self._connection.execute(select(columns.type_id).where(*same)).scalar()
-        if found is None:
-            found = self._connection.execute(select(func.coalesce(func.max(columns.type_id), 0) + 1)).scalar_one()
-            row = {column.name: value for column, value in zip(fields, key, strict=True)}
-            self._connection.execute(insert(tables.event_types).values(type_id=found, **row))
-        self._types[key] = found
-        return int(found)
+        found = self._types[key] = self._backend.intern_type(self._connection, key)
+        return found
 
     def _origin(self, key: OriginKey) -> int:
-        columns = tables.origins.c
-        stream_id, *values = key
-        fields = (columns.run_id, columns.parent_run_id, columns.name)
-        found = self._backend.find_origin(self._connection, *key)
+        stream_id = key[0]
+        numbers = self._numbers.get(stream_id)
+        if numbers is None:
+            numbers = self._numbers[stream_id] = _Numbers(self._last_origin(stream_id))
+        # A stream that has none needs no look for this one: a recording's first batch is full of new runs.
+        found = self._backend.find_origin(self._connection, *key) if numbers.stored else None
         if found is None:
-            next_id = select(func.coalesce(func.max(columns.origin_id), 0) + 1).where(columns.stream_id == stream_id)
-            found = self._connection.execute(next_id).scalar_one()
-            row = {column.name: value for column, value in zip(fields, values, strict=True)}
-            self._connection.execute(insert(tables.origins).values(stream_id=stream_id, origin_id=found, **row))
+            numbers.last += 1
+            found = numbers.last
+            self._pending.append((stream_id, found, *key[1:]))
         self._origins[key] = found
-        return int(found)
+        return found
+
+    def _last_origin(self, stream_id: int) -> int:
+        columns = tables.origins.c
+        last = select(func.coalesce(func.max(columns.origin_id), 0)).where(columns.stream_id == stream_id)
+        return int(self._connection.execute(last).scalar_one())
+
+    def flush(self) -> None:
+        """Stores the new origins: to be called before the events that refer to them are."""
+        pending, self._pending = self._pending, []
+        if pending:
+            columns = ("stream_id", "origin_id", "run_id", "parent_run_id", "name")
+            self._backend.insert(self._connection, tables.origins, columns, pending)
+
+
+class _Numbers:
+    """The origins of one stream, within a transaction."""
+
+    def __init__(self, last: int) -> None:
+        self.stored = last > 0
+        """Whether the stream had some before."""
+        self.last = last

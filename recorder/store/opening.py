@@ -11,37 +11,51 @@ from recorder.errors import DatabaseUnusable
 from recorder.store.location import shown
 from recorder.store.store import Store
 
+_FORMS = "give a path, sqlite:///PATH or postgresql://HOST/NAME"
+
 
 def open_store(database: str | Path, *, create: bool = True, readonly: bool = False) -> Store:
-    """Opens a database by its path or URL (`sqlite:///relative`, `sqlite:////absolute`).
+    """Opens a database by its path or URL (`sqlite:///relative`, `sqlite:////absolute`, `postgresql://host/name`).
 
-    A new one is made where there is none and `create` is true, an older schema is brought up; `readonly` does neither,
-    and works on a read-only file in a read-only folder. Raises `DatabaseUnusable`, and `SchemaMismatch` where the
-    schema is newer than this program (or, with `readonly`, older).
+    A new file, or a new schema in a database on a server, is made where there is none and `create` is true, an older
+    schema is brought up; `readonly` does neither, and works on a read-only file in a read-only folder. Raises
+    `DatabaseUnusable`, and `SchemaMismatch` where the schema is newer than this program (or, with `readonly`, older).
     """
-    path = _path_of(database)
+    if isinstance(database, Path) or "://" not in database:
+        if str(database) in ("", ":memory:"):
+            raise DatabaseUnusable("the database must be a file: name one")
+        return _sqlite(Path(database), create=create, readonly=readonly)
+    url = _parsed(database)
+    kind = url.get_backend_name()
+    if kind == "sqlite":
+        if not url.database or url.database == ":memory:":
+            raise DatabaseUnusable(f"{shown(database)} names no file: give sqlite:///PATH")
+        return _sqlite(Path(url.database), create=create, readonly=readonly)
+    if kind in ("postgresql", "postgres"):
+        return _postgres(url, create=create, readonly=readonly)
+    raise DatabaseUnusable(f"{shown(database)} is no database that this program knows: {_FORMS}")
+
+
+def _sqlite(path: Path, *, create: bool, readonly: bool) -> Store:
     from recorder.store.sqlite import open_sqlite
 
     return Store(open_sqlite(path, create=create, readonly=readonly))
 
 
-def _path_of(database: str | Path) -> Path:
-    if isinstance(database, Path) or "://" not in database:
-        if str(database) in ("", ":memory:"):
-            raise DatabaseUnusable("the database must be a file: name one")
-        return Path(database)
-    url = _parsed(database)
-    if url.get_backend_name() != "sqlite":
+def _postgres(url: URL, *, create: bool, readonly: bool) -> Store:
+    try:
+        from recorder.store.postgres import open_postgres
+    except ImportError as error:
+        # psycopg without its library gives no name.
+        package = error.name or "psycopg[binary]"
         raise DatabaseUnusable(
-            f"{shown(database)} is no database that this program knows: give a path or sqlite:///PATH"
-        )
-    if not url.database or url.database == ":memory:":
-        raise DatabaseUnusable(f"{shown(database)} names no file: give sqlite:///PATH")
-    return Path(url.database)
+            f"Postgres needs the package {package}: pip install 'agent-stream-recorder[postgres]'"
+        ) from None
+    return Store(open_postgres(url, create=create, readonly=readonly))
 
 
 def _parsed(database: str) -> URL:
     try:
         return make_url(database)
     except (ArgumentError, ValueError):
-        raise DatabaseUnusable(f"{shown(database)} is not a database's URL: give a path or sqlite:///PATH") from None
+        raise DatabaseUnusable(f"{shown(database)} is not a database's URL: {_FORMS}") from None

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-from sqlalchemy import Connection, Table, func, select, tuple_
+from sqlalchemy import Connection, Select, Table, func, select, tuple_
 
-from recorder.errors import Corrupt
-from recorder.events import Event, jsontext
+from recorder.errors import BadInput, Corrupt, UnknownStream
+from recorder.events import Event
 from recorder.events.upcast import upcast
 from recorder.store import tables
 from recorder.store.backend import Backend
-from recorder.store.shapes import Capture, StreamHead
+from recorder.store.shapes import Appended, Capture, Erasure, Position, StreamHead
+from recorder.store.texts import storable
 
 BATCH_ROWS = 500
 BATCH_BYTES = 4 * 1024 * 1024
 """A batch of events ends with the row that reaches this many bytes: bodies may be large."""
+FIRST = Position()
+"""Before the first append."""
 RAW = 0
 """The codec of a body that is stored as it is."""
 
@@ -75,12 +78,7 @@ class Reads(ABC):
     def find(self, name: str) -> StreamHead | None:
         """The stream of that name, or None."""
         with self._read() as connection:
-            return self._backend.head_by_name(connection, jsontext.clean(name))
-
-    def current(self, head: StreamHead) -> StreamHead | None:
-        """The stream as it is now, under whatever name, or None."""
-        with self._read() as connection:
-            return self._backend.head_by_id(connection, head.stream_id)
+            return self._backend.head_by_name(connection, storable(name), lock=False)
 
     def latest(self) -> StreamHead | None:
         """The stream that was appended to last (an empty one counts from when it was made), or None."""
@@ -117,15 +115,99 @@ class Reads(ABC):
     def _batch(self, head: StreamHead, first: int, last: int) -> list[Event]:
         batch, size = [], 0
         of_stream = (_events.stream_id == head.stream_id) & (_events.seq >= first) & (_events.seq <= last)
+        wanted = _EVENTS.where(of_stream).order_by(_events.seq).limit(BATCH_ROWS)
         with self._read() as connection:
-            rows = connection.execute(_EVENTS.where(of_stream).order_by(_events.seq).limit(BATCH_ROWS))
+            rows = connection.execute(wanted if self._backend.streams_results else _bounded(wanted))
             for row in rows:
-                batch.append(_event(row))
+                try:
+                    batch.append(_event(row))
+                except Corrupt:
+                    if not batch:
+                        raise
+                    # Those before it are given out first; the next batch begins with it.
+                    break
                 size += len(batch[-1].body)
                 if size >= BATCH_BYTES:
-                    rows.close()
                     break
+            rows.close()
         return batch
+
+    def by_uuid(self, uuid: bytes) -> StreamHead | None:
+        """The stream with that UUID, or None."""
+        with self._read() as connection:
+            row = connection.execute(select(tables.streams).where(tables.streams.c.uuid == uuid)).first()
+            return StreamHead(**row._mapping) if row is not None else None
+
+    def as_now(self, head: StreamHead) -> StreamHead | None:
+        """The stream as it is now, under whatever name, or None."""
+        with self._read() as connection:
+            return self._backend.head_by_id(connection, head.stream_id, lock=False)
+
+    def extent(self, head: StreamHead) -> int:
+        """The greatest seq that an event of the stream has, whatever its head says; 0 where there is none."""
+        greatest = select(func.coalesce(func.max(_events.seq), 0)).where(_events.stream_id == head.stream_id)
+        with self._read() as connection:
+            return int(connection.execute(greatest).scalar_one())
+
+    def strays(self) -> list[int]:
+        """Keys of streams that have events or appends, and are not there themselves."""
+        with self._read() as connection:
+            found = {key for table in (tables.events, tables.appends) for key in connection.scalars(_strays(table))}
+        return sorted(found)
+
+    def appends_of(self, head: StreamHead) -> Iterator[tuple[int, int]]:
+        """First and last event of each append to the stream, in order, read in batches."""
+        columns = tables.appends.c
+        order = (columns.epoch, columns.position, columns.first_seq)
+        wanted = select(*order, columns.last_seq).where(columns.stream_id == head.stream_id).order_by(*order)
+        page = wanted
+        while True:
+            with self._read() as connection:
+                batch = connection.execute(page.limit(BATCH_ROWS)).all()
+            for *_, first, last in batch:
+                yield first, last
+            if len(batch) < BATCH_ROWS:
+                return
+            page = wanted.where(tuple_(*order) > tuple(batch[-1][:3]))
+
+    def appended(self, after: Position = FIRST, limit: int = 100) -> list[Appended]:
+        """The next appends to whatever streams behind a position: each is given once, those of a stream in order.
+
+        An append comes out only when none can still be committed before it; until then it and those behind it wait.
+        Raises `BadInput` for a position that the database has not come to: another one's, or one from before a backup
+        was restored. It would be waited for in silence, and what came until then be missed.
+        """
+        with self._read() as connection:
+            found = self._backend.appends(connection, after, limit, newest=False)
+            if not found and self._backend.is_ahead(connection, after):
+                raise BadInput(f"the position is ahead of {self._backend.shown}: begin without one, or at its own")
+            return found
+
+    def newest_appends(self, limit: int) -> list[Appended]:
+        """The last appends, the oldest of them first."""
+        with self._read() as connection:
+            return self._backend.appends(connection, FIRST, limit, newest=True)
+
+    def head_of(self, appended: Appended) -> StreamHead:
+        """The stream of an append as it is now. Raises `UnknownStream`."""
+        with self._read() as connection:
+            found = self._backend.head_by_id(connection, appended.stream_id, lock=False)
+        if found is None:
+            raise UnknownStream(f"the stream of an append is gone: there is none with the key {appended.stream_id}")
+        return found
+
+    def erasures(self, head: StreamHead) -> list[Erasure]:
+        """What was erased of the stream, in order."""
+        table = tables.erasures
+        columns = [column for column in table.c if column.name != "stream_id"]
+        of_stream = select(*columns).where(table.c.stream_id == head.stream_id).order_by(table.c.erasure)
+        with self._read() as connection:
+            return [Erasure(**row._mapping) for row in connection.execute(of_stream)]
+
+    def erasure_count(self, head: StreamHead) -> int:
+        """How often something of the stream was erased."""
+        with self._read() as connection:
+            return self._backend.erasures(connection, head.stream_id)
 
     def captures(self, head: StreamHead) -> list[Capture]:
         """What was captured into the stream, in order."""
@@ -160,6 +242,17 @@ class Reads(ABC):
             row = connection.execute(newest).first()
             return (row.seq, row.body) if row is not None else None
 
+    def snapshots(self, head: StreamHead, projection: int) -> list[tuple[int, str]]:
+        """Event and reading of each snapshot of that version, in order."""
+        columns = tables.snapshots.c
+        of_stream = (
+            select(columns.seq, columns.reading)
+            .where(columns.stream_id == head.stream_id, columns.projection == projection)
+            .order_by(columns.seq, columns.reading)
+        )
+        with self._read() as connection:
+            return [(row.seq, row.reading) for row in connection.execute(of_stream)]
+
     def rows(
         self,
         head: StreamHead,
@@ -189,7 +282,8 @@ class Reads(ABC):
         for name, value in (equal or {}).items():
             if name not in source.c:
                 raise ValueError(f"{table} has no column {name}")
-            wanted = wanted.where(source.c[name] == value)
+            kept = self._backend.kept(value) if isinstance(value, str) else value
+            wanted = wanted.where(source.c[name] == kept)
         page = wanted
         while True:
             with self._read() as connection:
@@ -198,6 +292,41 @@ class Reads(ABC):
             if len(batch) < BATCH_ROWS:
                 return
             page = wanted.where(tuple_(*order) > tuple(batch[-1][column.key] for column in order))
+
+
+class View(Reads):
+    """Reads that all see the database as it was at the first of them (`Store.view`)."""
+
+    def __init__(self, backend: Backend, connection: Connection) -> None:
+        super().__init__(backend)
+        self._connection = connection
+
+    @contextmanager
+    def _read(self) -> Iterator[Connection]:
+        yield self._connection
+
+
+def _bounded(events: Select[Any]) -> Select[Any]:
+    """The first of these events, as many as make a batch: where all rows of a result are read at once."""
+    size = func.octet_length(_events.body)
+    sized = events.add_columns((func.sum(size).over(order_by=_events.seq) - size).label("before")).subquery()
+    columns = [column for column in sized.c if column.key != "before"]
+    return select(*columns).where(sized.c.before < BATCH_BYTES).order_by(sized.c.seq)
+
+
+def _strays(table: Table) -> Select[Any]:
+    """From one key to the next greater one: there are many rows, and few streams."""
+    column = table.c.stream_id
+    keys = select(func.min(column).label("key")).cte(recursive=True)
+    following = select(func.min(column)).where(column > keys.c.key).scalar_subquery()
+    keys = keys.union_all(select(following).where(keys.c.key.is_not(None)))
+    known = select(tables.streams.c.stream_id)
+    return select(keys.c.key).where(keys.c.key.is_not(None), keys.c.key.not_in(known))
+
+
+def read_model_tables() -> list[str]:
+    """The names of the read model's tables, without their prefix."""
+    return list(tables.READ_MODEL)
 
 
 def read_model_table(name: str) -> Table:

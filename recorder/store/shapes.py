@@ -46,6 +46,38 @@ class Receipt(Struct, frozen=True, kw_only=True):
     """How many of the known ones were erased since: their bodies could not be compared."""
 
 
+class Erasure(Struct, frozen=True, kw_only=True):
+    """Events that were blanked. `hash` chains the erasures of a stream (`recorder.events.chain.erasure_link`)."""
+
+    erasure: int
+    """1, 2, 3 … within the stream."""
+    first_seq: int
+    last_seq: int
+    reason: str
+    erased_at: int
+    """Microseconds since the epoch, UTC."""
+    hash: bytes
+
+
+class Position(Struct, frozen=True, order=True):
+    """A place in the order of all appends of a database. The default is before the first one."""
+
+    epoch: int = 0
+    position: int = 0
+    stream_id: int = 0
+    seq: int = 0
+    """The last event that was taken of the append; of a whole one its last."""
+
+
+class Appended(Struct, frozen=True, kw_only=True):
+    """Events `first_seq` to `last_seq` of one stream, appended together."""
+
+    position: Position
+    stream_id: int
+    first_seq: int
+    last_seq: int
+
+
 _Digest = bytes
 
 
@@ -73,4 +105,4 @@ class Capture(Struct, frozen=True, kw_only=True):
     capture: int = 0
     """1, 2, 3 … within the stream; 0 on the way in means: a new one."""
     recorded_at: int = 0
-    """Set by the store."""
+    """0 on the way in means: now."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -12,7 +13,7 @@ from sqlalchemy import Connection
 from recorder.errors import UnknownStream
 from recorder.store.backend import Backend, Parameters
 from recorder.store.interning import Interned
-from recorder.store.reading import Reads
+from recorder.store.reading import Reads, View
 from recorder.store.shapes import Problem, StreamHead
 from recorder.store.transaction import Transaction
 
@@ -43,6 +44,15 @@ class Store(Reads):
         return found
 
     @contextmanager
+    def view(self) -> Iterator[Reads]:
+        """Reads that all see the database as it is at the first of them.
+
+        To be kept short: meanwhile the database keeps what others replace.
+        """
+        with self._backend.view() as connection:
+            yield View(self._backend, connection)
+
+    @contextmanager
     def transaction(self) -> Iterator[Transaction]:
         """Writes: committed at the end, rolled back where an exception leaves it.
 
@@ -60,6 +70,22 @@ class Store(Reads):
         The database itself keeps it from writing. Raises `QueryRefused` where it is wrong or would do more than read.
         """
         return self._backend.query(sql, parameters)
+
+    def wait_for_append(self, seconds: float = 1.0) -> None:
+        """Returns when something may have been appended, or after that time at the latest."""
+        self._backend.wait_for_append(seconds)
+
+    def backup(self, path: Path) -> None:
+        """Writes a copy of the whole database into a new file, while others write to it. Raises `BadInput`."""
+        self._backend.backup(path)
+
+    def roles(self) -> str:
+        """The SQL that makes roles for a writer, an auditor and an eraser. Raises `BadInput` where there are none."""
+        return self._backend.roles()
+
+    def scrub(self) -> str | None:
+        """Overwrites what an erasure left in the files; gives a line where something stays, and why, or None."""
+        return self._backend.scrub()
 
     def problems(self) -> list[Problem]:
         """What is damaged, and what will hurt one day."""

@@ -7,29 +7,29 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Integer, LargeBinary, MetaData, Table, Text
+from sqlalchemy import BigInteger, Column, ColumnElement, LargeBinary, MetaData, Table, Text
 
 metadata = MetaData()
 
 streams = Table(
     "log_streams",
     metadata,
-    Column("stream_id", Integer, primary_key=True),
+    Column("stream_id", BigInteger, primary_key=True),
     Column("uuid", LargeBinary),
     Column("name", Text),
-    Column("created_at", Integer),
-    Column("last_seq", Integer),
+    Column("created_at", BigInteger),
+    Column("last_seq", BigInteger),
     Column("head_hash", LargeBinary),
     Column("parent", Text),
-    Column("parent_seq", Integer),
+    Column("parent_seq", BigInteger),
     Column("stale", Text),
-    Column("projection", Integer),
+    Column("projection", BigInteger),
 )
 
 event_types = Table(
     "log_event_types",
     metadata,
-    Column("type_id", Integer, primary_key=True),
+    Column("type_id", BigInteger, primary_key=True),
     Column("dialect", Text),
     Column("layer", Text),
     Column("kind", Text),
@@ -40,8 +40,8 @@ event_types = Table(
 origins = Table(
     "log_origins",
     metadata,
-    Column("stream_id", Integer, primary_key=True),
-    Column("origin_id", Integer, primary_key=True, autoincrement=False),
+    Column("stream_id", BigInteger, primary_key=True),
+    Column("origin_id", BigInteger, primary_key=True, autoincrement=False),
     Column("run_id", Text),
     Column("parent_run_id", Text),
     Column("name", Text),
@@ -50,50 +50,72 @@ origins = Table(
 events = Table(
     "log_events",
     metadata,
-    Column("stream_id", Integer, primary_key=True),
-    Column("seq", Integer, primary_key=True, autoincrement=False),
+    Column("stream_id", BigInteger, primary_key=True),
+    Column("seq", BigInteger, primary_key=True, autoincrement=False),
     Column("event_id", LargeBinary),
-    Column("type_id", Integer),
-    Column("origin_id", Integer),
+    Column("type_id", BigInteger),
+    Column("origin_id", BigInteger),
     Column("source_id", Text),
-    Column("occurred_at", Integer),
-    Column("arrived_at", Integer),
-    Column("recorded_at", Integer),
+    Column("occurred_at", BigInteger),
+    Column("arrived_at", BigInteger),
+    Column("recorded_at", BigInteger),
     Column("body", LargeBinary),
     Column("frame", LargeBinary),
     Column("cuts", LargeBinary),
     Column("meta", LargeBinary),
-    Column("codec", Integer),
+    Column("codec", BigInteger),
     Column("redacted", Text),
     Column("salt", LargeBinary),
     Column("body_hash", LargeBinary),
     Column("hash", LargeBinary),
-    Column("version", Integer),
-    Column("erased", Integer),
+    Column("version", BigInteger),
+    Column("erased", BigInteger),
 )
 
 captures = Table(
     "log_captures",
     metadata,
-    Column("stream_id", Integer, primary_key=True),
-    Column("capture", Integer, primary_key=True, autoincrement=False),
+    Column("stream_id", BigInteger, primary_key=True),
+    Column("capture", BigInteger, primary_key=True, autoincrement=False),
     Column("source", Text),
     Column("format", Text),
-    Column("bytes", Integer),
+    Column("bytes", BigInteger),
     Column("digest", LargeBinary),
-    Column("first_seq", Integer),
-    Column("last_seq", Integer),
-    Column("complete", Integer),
-    Column("recorded_at", Integer),
+    Column("first_seq", BigInteger),
+    Column("last_seq", BigInteger),
+    Column("complete", BigInteger),
+    Column("recorded_at", BigInteger),
+)
+
+appends = Table(
+    "log_appends",
+    metadata,
+    Column("stream_id", BigInteger, primary_key=True),
+    Column("epoch", BigInteger, primary_key=True, autoincrement=False),
+    Column("position", BigInteger, primary_key=True, autoincrement=False),
+    Column("first_seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("last_seq", BigInteger),
+)
+
+erasures = Table(
+    "log_erasures",
+    metadata,
+    Column("stream_id", BigInteger, primary_key=True),
+    Column("erasure", BigInteger, primary_key=True, autoincrement=False),
+    Column("first_seq", BigInteger),
+    Column("last_seq", BigInteger),
+    Column("reason", Text),
+    Column("erased_at", BigInteger),
+    Column("hash", LargeBinary),
 )
 
 snapshots = Table(
     "log_snapshots",
     metadata,
-    Column("stream_id", Integer, primary_key=True),
+    Column("stream_id", BigInteger, primary_key=True),
     Column("reading", Text, primary_key=True),
-    Column("seq", Integer, primary_key=True, autoincrement=False),
-    Column("projection", Integer),
+    Column("seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("projection", BigInteger),
     Column("body", LargeBinary),
 )
 
@@ -105,12 +127,12 @@ def _read_model(
     name: str, keys: str, texts: str, integers: str = "", blobs: str = "", clock: str | None = None
 ) -> None:
     """Declares `rm_<name>`. `keys` in order, `text:` before a text; `clock` tells at which event a row is."""
-    columns: list[Column[Any]] = [Column("stream_id", Integer, primary_key=True)]
+    columns: list[Column[Any]] = [Column("stream_id", BigInteger, primary_key=True)]
     for key in keys.split():
         kind, _, plain = key.rpartition(":")
-        columns.append(Column(plain, Text if kind else Integer, primary_key=True, autoincrement=False))
+        columns.append(Column(plain, Text if kind else BigInteger, primary_key=True, autoincrement=False))
     columns += [Column(column, Text) for column in texts.split()]
-    columns += [Column(column, Integer) for column in integers.split()]
+    columns += [Column(column, BigInteger) for column in integers.split()]
     columns += [Column(column, LargeBinary) for column in blobs.split()]
     READ_MODEL[name] = Table(f"rm_{name}", metadata, *columns, info={"clock": clock})
 
@@ -118,8 +140,8 @@ def _read_model(
 _read_model(
     "runs",
     "text:run_id",
-    "layer parent_run_id kind name tags metadata status error serves",
-    "first_seq last_seq",
+    "layer parent_run_id kind name tags metadata status error serves input_path output_path",
+    "first_seq last_seq input_seq output_seq",
     clock="first_seq",
 )
 _read_model(

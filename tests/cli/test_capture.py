@@ -60,7 +60,10 @@ def test_another_recording_under_the_name_is_refused_with_a_hint(rec: Rec, conte
         (b"  \n\n", "a file of white space only"),
         (bytes(range(256)) * 20, "binary data (starts with 00 01 02 03)"),
         (b"\x89PNG\r\n\x1a\n" + b"\0" * 50, "binary data (starts with 89 50 4E 47)"),
-        (b"Dear Sir or Madam,\n\nplease find\n", "text that is no SSE, JSON lines or cassette (starts with 'Dear Sir"),
+        (
+            b"Dear Sir or Madam,\n\nplease find\n",
+            "text that is no SSE, JSON lines, cassette or HAR (starts with 'Dear Sir",
+        ),
         (b"a,b\n1,2\n", "text that is no SSE"),
         (b"\x1f\x8bnothing", "damaged gzip data"),
         (b'{"a": [1, 2', "JSON that breaks off"),
@@ -88,7 +91,7 @@ def test_what_is_no_file_is_refused(rec: Rec, tmp_path: Path) -> None:
 def test_a_process_of_its_own_refuses_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("Dear Sir\n")
     told = run("capture", "letter.txt", "-d", "x.db", folder=tmp_path).refusal
-    assert told.startswith("letter.txt: text that is no SSE, JSON lines or cassette")
+    assert told.startswith("letter.txt: text that is no SSE, JSON lines, cassette or HAR")
 
 
 def test_fine_files_go_in_beside_a_refused_one(rec: Rec) -> None:
@@ -104,7 +107,7 @@ def test_fine_files_go_in_beside_a_refused_one(rec: Rec) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--dialect", "x", str(WEATHER)], "--dialect x: give one of anthropic.messages, langchain.v2, openai.chat"),
+        (["--dialect", "x", str(WEATHER)], "--dialect x: give one of anthropic.messages, bedrock.converse, "),
         (["--name", "x", str(WEATHER), str(WEATHER)], "--name goes with one recording"),
         (["--name", " ", str(WEATHER)], "a stream's name cannot be empty"),
         (["--name", "latest", str(WEATHER)], "'latest' cannot be a stream's name"),

@@ -307,7 +307,7 @@ def test_an_empty_pipe_is_refused(rec: Rec) -> None:
 
 def test_a_cassette_through_a_pipe_is_refused(rec: Rec) -> None:
     told = rec("capture", "-", given=(CASSETTES / "weather-agent.yaml").read_bytes()).refusal
-    assert told == "standard input holds a cassette or gzip data; capture the file itself"
+    assert told == "standard input holds a cassette, a HAR file or gzip data; capture the file itself"
 
 
 def test_a_pipe_under_a_name_that_is_taken_is_refused(rec: Rec) -> None:

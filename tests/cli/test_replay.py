@@ -128,11 +128,17 @@ def test_a_call_can_be_named(recorded: Rec) -> None:
 
 
 def test_gather_picks_the_reading(recorded: Rec) -> None:
-    for reading in ("wire", "langchain"):
+    for reading in ("wire", "langchain", "langchainjs"):
         assert recorded("replay", "weather", "--gather", reading, "--json").fine().json["gather"] == reading
     assert recorded("replay", "weather", "--gather", "x").refusal == (
-        "--gather x: there is no such reading; give wire or langchain"
+        "--gather x: there is no such reading; give wire, langchain or langchainjs"
     )
+
+
+def test_events_of_javascript_are_gathered_as_javascript_does(rec: Rec) -> None:
+    rec("capture", CASSETTES / "weather-js.sse").fine()
+    assert "(gathered as langchainjs)" in rec("replay", "weather-js", "--at", "3").fine().out
+    assert "(gathered as wire)" in rec("replay", "weather-js", "--at", "3", "--gather", "wire").fine().out
 
 
 @pytest.mark.parametrize(
@@ -172,8 +178,44 @@ def test_changes_are_one_line_an_event(recorded: Rec) -> None:
     assert [json.loads(line) for line in part] == lines[7:9]
 
 
+def emitted(recorded: Rec, *options: str) -> list[Any]:
+    return [json.loads(line) for line in recorded("replay", "weather", *options).fine().out.splitlines()]
+
+
+def test_patches_are_what_langchains_output_parsers_stream(recorded: Rec) -> None:
+    lines = emitted(recorded, "--emit", "patch")
+    assert lines[:4] == [
+        {"seq": 5, "call": "4:0", "id": CALL, "patch": [{"op": "replace", "path": "", "value": {}}]},
+        {"seq": 6, "call": "4:0", "id": CALL, "patch": [{"op": "add", "path": "/city", "value": ""}]},
+        {"seq": 7, "call": "4:0", "id": CALL, "patch": [{"op": "replace", "path": "/city", "value": "Alm"}]},
+        {"seq": 8, "call": "4:0", "id": CALL, "patch": [{"op": "remove", "path": "/city"}]},
+    ]
+    of_javascript = emitted(recorded, "--emit", "patch", "--gather", "langchainjs")
+    assert of_javascript[:4] == [
+        {"seq": 5, "call": "4:0", "id": CALL, "patch": []},
+        *lines[1:3],
+        {"seq": 8, "call": "4:0", "id": CALL, "patch": [{"op": "replace", "path": "/city", "value": "Almeru0"}]},
+    ]
+    part = recorded("replay", "weather@7-8", "--emit", "patch").fine().out.splitlines()
+    assert [json.loads(line) for line in part] == lines[2:4]
+
+
+def test_values_are_what_they_stream_without_diff(recorded: Rec) -> None:
+    lines = emitted(recorded, "--emit", "values")
+    assert [line["value"] for line in lines[:4]] == [{}, {"city": ""}, {"city": "Alm"}, {}]
+    arguments = {"city": "Almería", "days": 3, "options": {"units": "metric", "hourly": False}}
+    assert lines[-1]["value"] == arguments
+    whole = emitted(recorded, "--emit", "values", "--whole-call")
+    assert whole[-1]["value"] == {"name": "get_weather", "arguments": arguments}
+    for form in ([], ["--emit", "changes"]):
+        told = recorded("replay", "weather", *form, "--whole-call").refusal
+        assert told == "--whole-call goes with --emit patch or --emit values"
+
+
 def test_emission_refuses_unknown_forms_and_options_of_a_state(recorded: Rec) -> None:
-    assert recorded("replay", "weather", "--emit", "xml").refusal == "--emit xml: give one of jsonl, sse, changes"
+    assert recorded("replay", "weather", "--emit", "xml").refusal == (
+        "--emit xml: give one of raw, jsonl, sse, changes, patch, values"
+    )
     for option in (["--at", "3"], ["--json"], ["--message", "last"], ["--call", CALL]):
         told = recorded("replay", "weather", "--emit", "sse", *option).refusal
         assert "give one or the other" in told

@@ -11,16 +11,11 @@ from typing import Any
 import pytest
 
 import recorder
-from recorder.errors import NotAStream
-from recorder.events import Event, NewEvent, jsontext
+from recorder.events import NewEvent, jsontext
 from recorder.ledger import Ledger, snapshots
 from recorder.store import tables
 from tests.corpus import CORPUS
-from tests.streams import CASSETTES, events_of
 
-RECORDINGS = sorted(path for path in CASSETTES.iterdir() if path.suffix in (".sse", ".jsonl"))
-STREAMS = [*sorted((CORPUS / "streams").glob("*.sse")), *sorted((CORPUS / "streams").glob("*.ndjson"))]
-DUMPS = sorted(path for path in (CORPUS / "langchain_events").glob("*") if "stream_modes" not in path.name)
 VCR = sorted((CORPUS / "cassettes").glob("*.yaml"))
 NAME = "log"
 """The one stream of most tests."""
@@ -29,14 +24,6 @@ NAME = "log"
 def sample(paths: Sequence[Path], count: int) -> list[Path]:
     """About `count` of them, spread evenly."""
     return list(paths[:: max(1, len(paths) // count)])
-
-
-def read(path: Path) -> list[Event]:
-    """The events of a recording; skips the test where its format is not read yet."""
-    try:
-        return events_of(path)
-    except NotAStream:
-        pytest.skip("a format that is not read yet")
 
 
 @contextmanager

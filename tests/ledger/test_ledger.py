@@ -12,21 +12,9 @@ import recorder
 from recorder.errors import OutOfRange, UnknownStream
 from recorder.events import Event
 from recorder.ledger.last_message import narrowed
-from tests.corpus import needs_corpus
-from tests.ledger.logs import (
-    DUMPS,
-    NAME,
-    RECORDINGS,
-    STREAMS,
-    append,
-    log,
-    printed,
-    read,
-    read_model,
-    sample,
-    snapshots_at_every_append,
-)
-from tests.streams import Folding, state_of
+from tests.corpus import DUMPS, STREAMS, needs_corpus
+from tests.ledger.logs import NAME, append, log, printed, read_model, sample, snapshots_at_every_append
+from tests.streams import RECORDINGS, Folding, events_of, state_of
 
 LOOKED_AT = 60
 """Streams up to this length are looked at after every event, longer ones at about this many."""
@@ -63,13 +51,13 @@ def hold(folder: Path, events: list[Event], *, batch: int) -> None:
 @pytest.mark.parametrize("batch", [1, 7, 100_000])
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.name)
 def test_state_at_every_event_of_a_recording(path: Path, batch: int, tmp_path: Path) -> None:
-    hold(tmp_path, read(path), batch=batch)
+    hold(tmp_path, events_of(path), batch=batch)
 
 
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.name)
 def test_state_with_a_snapshot_at_every_event(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     snapshots_at_every_append(monkeypatch)
-    hold(tmp_path, read(path), batch=1)
+    hold(tmp_path, events_of(path), batch=1)
 
 
 @needs_corpus
@@ -78,12 +66,12 @@ def test_state_of_real_traffic_with_a_snapshot_every_seven_events(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     snapshots_at_every_append(monkeypatch)
-    hold(tmp_path, read(path), batch=7)
+    hold(tmp_path, events_of(path), batch=7)
 
 
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.name)
 def test_rows_do_not_depend_on_the_batches(path: Path, tmp_path: Path) -> None:
-    events = read(path)
+    events = events_of(path)
     found = []
     for place, batch in enumerate((1, 7, len(events))):
         folder = tmp_path / str(place)
@@ -102,7 +90,7 @@ def test_rows_of_real_traffic_do_not_depend_on_the_batches(path: Path, tmp_path:
 @pytest.mark.parametrize("parts", ["reading = 'open'", "reading = 'pairings'", "reading = 'open' AND seq > 9", "1"])
 def test_any_snapshot_may_be_deleted(parts: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     snapshots_at_every_append(monkeypatch)
-    events = read(RECORDINGS[0])
+    events = events_of(RECORDINGS[0])
     with log(tmp_path, events, batch=5) as ledger:
         with sqlite3.connect(tmp_path / "log.db") as behind_its_back:
             deleted = behind_its_back.execute(f"DELETE FROM log_snapshots WHERE {parts}").rowcount
@@ -115,7 +103,7 @@ def test_any_snapshot_may_be_deleted(parts: str, tmp_path: Path, monkeypatch: py
 
 def test_a_snapshot_of_another_program_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     snapshots_at_every_append(monkeypatch)
-    events = read(RECORDINGS[0])
+    events = events_of(RECORDINGS[0])
     with log(tmp_path, events, batch=5) as ledger:
         with sqlite3.connect(tmp_path / "log.db") as behind_its_back:
             behind_its_back.execute("UPDATE log_snapshots SET body = x'00c1'")
@@ -125,7 +113,7 @@ def test_a_snapshot_of_another_program_is_passed_over(tmp_path: Path, monkeypatc
 
 
 def test_the_two_readings_of_one_log(tmp_path: Path) -> None:
-    events = read(next(path for path in RECORDINGS if path.name == "seed003.jsonl"))
+    events = events_of(next(path for path in RECORDINGS if path.name == "seed003.jsonl"))
     with log(tmp_path, events) as ledger:
         for n in looked_at(events):
             assert printed(ledger, n, gather="wire") == state_of(events, n, "wire")
@@ -135,7 +123,7 @@ def test_the_two_readings_of_one_log(tmp_path: Path) -> None:
 
 
 def test_numbers_outside_the_stream_are_refused(tmp_path: Path) -> None:
-    events = read(RECORDINGS[0])
+    events = events_of(RECORDINGS[0])
     with log(tmp_path, events) as ledger:
         assert printed(ledger, 0) == {"messages": [], "tool_messages": [], "pairings": [], "findings": []}
         for n in (-1, len(events) + 1):
@@ -146,7 +134,7 @@ def test_numbers_outside_the_stream_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_reader_sees_what_a_writer_appends_meanwhile(tmp_path: Path) -> None:
-    events = read(RECORDINGS[0])
+    events = events_of(RECORDINGS[0])
     with log(tmp_path) as writing, recorder.open(tmp_path / "log.db", readonly=True) as reading:
         for n in range(1, len(events) + 1):
             append(writing, events[n - 1 : n])

@@ -1,4 +1,4 @@
-"""Pairings of real conversations, against a naive reading of the same requests and answers."""
+"""Pairings of LangChain's events and of what goes wrong in agents; those of exchanges are beside it."""
 
 from __future__ import annotations
 
@@ -9,119 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec import Struct, field
 
 import recorder
 from recorder.capture import capture_file
-from recorder.errors import BadInput
 from recorder.events import Event, NewEvent
 from recorder.ledger import Ledger
-from tests.corpus import CORPUS, needs_corpus
-from tests.ledger.logs import DUMPS, NAME, VCR, log, read
+from tests.corpus import CORPUS, DUMPS, needs_corpus
+from tests.ledger.logs import NAME, log
 from tests.streams import CASSETTES, events_of
 
 
-class Naive(Struct):
-    """What a cassette's requests and answers say, by ids alone."""
-
-    called: set[str] = field(default_factory=set)
-    """Ids of calls in answers and histories so far."""
-    answered: dict[str, bool] = field(default_factory=dict)
-    """Ids of tool results, and whether a call with that id had been seen when the result came."""
-    most: Counter[str] = field(default_factory=Counter)
-    """How many results with an id one request has, at most."""
-
-    def read(self, event: Event) -> None:
-        value = value_of(event)
-        if event.kind != "http.request":
-            self.called.update(call["id"] for call in called_in(value) if call.get("id"))
-            return
-        here: Counter[str] = Counter()
-        for message in value.get("messages") or []:
-            if message.get("role") == "assistant":
-                self.called.update(call["id"] for call in called_in({"choices": [{"message": message}], **message}))
-            for id in results_in(message):
-                here[id] += 1
-                self.answered.setdefault(id, id in self.called)
-        self.most |= here
-
-
-def value_of(event: Event) -> dict[str, Any]:
+def value_of(event: Event) -> Any:
     try:
-        value = json.loads(event.body)
+        return json.loads(event.body)
     except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
-
-
-def called_in(answer: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The calls of an OpenAI or Anthropic answer, or of a piece of one."""
-    for choice in answer.get("choices") or []:
-        message = choice.get("delta") or choice.get("message") or {}
-        yield from message.get("tool_calls") or []
-    blocks = answer.get("content")
-    for block in [answer.get("content_block"), *(blocks if isinstance(blocks, list) else [])]:
-        if isinstance(block, dict) and block.get("type") in ("tool_use", "server_tool_use", "mcp_tool_use"):
-            yield block
-
-
-def results_in(message: dict[str, Any]) -> Iterator[str]:
-    """The ids of the tool results of a request's message."""
-    if message.get("role") == "tool":
-        yield message["tool_call_id"]
-    content = message.get("content")
-    for block in content if isinstance(content, list) else []:
-        if isinstance(block, dict) and "tool_use_id" in block and message["role"] == "user":
-            yield block["tool_use_id"]
-
-
-@pytest.fixture(scope="module")
-def cassettes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
-    with recorder.open(tmp_path_factory.mktemp("cassettes") / "log.db") as ledger:
-        for path in VCR:
-            try:
-                capture_file(ledger, path, name=path.name)
-            except BadInput:
-                continue
-        yield ledger
-
-
-def naive(ledger: Ledger, stream: str) -> Naive:
-    """The naive reading of the stream's OpenAI chat and Anthropic exchanges."""
-    found = Naive()
-    for event in ledger.events(stream):
-        if event.dialect in ("openai.chat", "anthropic.messages"):
-            found.read(event)
-    return found
-
-
-@needs_corpus
-def test_every_tool_result_has_its_call_or_is_an_orphan(cassettes: Ledger) -> None:
-    seen = Counter()
-    for head in cassettes.streams():
-        _, rows = cassettes.sql("SELECT call_id, status FROM pairings WHERE stream = ?", (head.name,))
-        pairings = [(id, status) for id, status in rows]
-        for id, has_call in naive(cassettes, head.name).answered.items():
-            statuses = {status for call, status in pairings if call == id}
-            expected = {"answered", "error"} if has_call else {"orphan"}
-            assert statuses & expected, (head.name, id, statuses)
-            assert ("orphan" in statuses) != has_call, (head.name, id, statuses)
-            seen[has_call] += 1
-    assert seen[True] > 20, seen
-
-
-@needs_corpus
-def test_a_conversation_sent_again_makes_no_second_answer(cassettes: Ledger) -> None:
-    for head in cassettes.streams():
-        query = """
-            SELECT tool_call_id, count(*) FROM tool_messages
-            WHERE stream = ? AND source = 'request' GROUP BY tool_call_id
-        """
-        _, rows = cassettes.sql(query, (head.name,))
-        assert dict(rows) == dict(naive(cassettes, head.name).most), head.name
-
-
-# LangChain's events
+        return None
 
 
 def tool_messages_in(value: Any) -> Iterator[Counter[str]]:
@@ -159,7 +61,7 @@ def answered_by(value: Any) -> str | None:
 @needs_corpus
 @pytest.mark.parametrize("path", DUMPS, ids=lambda path: path.name)
 def test_each_tool_message_of_a_dump_is_there_once(path: Path, tmp_path: Path) -> None:
-    events = read(path)
+    events = events_of(path)
     expected: Counter[str] = Counter()
     for event in events:
         for found in tool_messages_in(value_of(event)):

@@ -7,28 +7,21 @@ from pathlib import Path
 import pytest
 
 from recorder.dialects import base
-from recorder.errors import NotAStream
 from recorder.events import Event
 from recorder.ledger.projector import RowProjector
-from tests.corpus import CORPUS, needs_corpus
-from tests.streams import CASSETTES, Folding, events_of, state_of
+from recorder.projections.readings import Gathering
+from tests.corpus import DUMPS, STREAMS, needs_corpus
+from tests.streams import CASSETTES, RECORDINGS, Folding, events_of, state_of
 
 EVERY_N = 300
 """Streams up to this length are looked at after every event, longer ones at about this many."""
 
-RECORDINGS = sorted(path for path in CASSETTES.iterdir() if path.suffix in (".sse", ".jsonl"))
-CORPUS_STREAMS = [*sorted((CORPUS / "streams").glob("*.sse")), *sorted((CORPUS / "streams").glob("*.ndjson"))]
-CORPUS_DUMPS = sorted(path for path in (CORPUS / "langchain_events").glob("*") if "stream_modes" not in path.name)
 
-
-def hold(path: Path) -> None:
-    try:
-        events = events_of(path)
-    except NotAStream:
-        pytest.skip("a format that is not read yet")
+def hold(path: Path, gathering: Gathering = "default") -> None:
+    events = events_of(path)
     step = max(1, len(events) // EVERY_N)
-    full = Folding()
-    resumed = Folding()
+    full = Folding(gathering)
+    resumed = Folding(gathering)
     states = []
     for event in events:
         full.advance(event)
@@ -39,7 +32,7 @@ def hold(path: Path) -> None:
             assert resumed.state == states[-1], f"{path.name}: resumed before event {event.seq}"
     for n in {1, len(events) // 3, len(events) // 2, len(events) - 1} - {0}:
         if states[n - 1] is not None:
-            assert state_of(events, n) == states[n - 1], f"{path.name}: cut after event {n}"
+            assert state_of(events, n, gathering) == states[n - 1], f"{path.name}: cut after event {n}"
 
 
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.name)
@@ -47,29 +40,63 @@ def test_prefix_law_over_the_recordings(path: Path) -> None:
     hold(path)
 
 
+@pytest.mark.parametrize("gathering", ["langchain", "langchainjs"])
+@pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.name)
+def test_prefix_law_over_the_recordings_in_langchains_readings(path: Path, gathering: Gathering) -> None:
+    hold(path, gathering)
+
+
 @needs_corpus
-@pytest.mark.parametrize("path", CORPUS_DUMPS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", DUMPS, ids=lambda path: path.name)
 def test_prefix_law_over_framework_dumps(path: Path) -> None:
     hold(path)
 
 
 @needs_corpus
+@pytest.mark.parametrize("path", DUMPS, ids=lambda path: path.name)
+def test_prefix_law_over_framework_dumps_in_javascripts_reading(path: Path) -> None:
+    hold(path, "langchainjs")
+
+
+@needs_corpus
 @pytest.mark.parametrize("part", range(8))
 def test_prefix_law_over_provider_streams(part: int) -> None:
-    for path in CORPUS_STREAMS[part::8]:
+    for path in STREAMS[part::8]:
         hold(path)
+
+
+@needs_corpus
+def test_prefix_law_over_provider_streams_in_javascripts_reading() -> None:
+    for path in STREAMS[::12]:
+        hold(path, "langchainjs")
 
 
 def cut_anywhere(data: bytes) -> list[list[Event]]:
     """The events of the recording's first bytes, cut at every 97th byte."""
-    return [events_of(data[:end]) for end in range(200, len(data), 97)]
+    return [events_of(data[:end]) for end in range(400, len(data), 97)]
 
 
-@pytest.mark.parametrize("name", ["weather.sse", "thinking.sse", "truncated.sse", "seed003.sse"])
+FINISHES = {
+    "weather.sse": b'"finish_reason":"tool_calls"',
+    "thinking.sse": b'"stop_reason":"tool_use"',
+    "truncated.sse": b"no finish but one that truncates",
+    "seed003.sse": b'"finish_reason":"tool_calls"',
+    "cohere.sse": b'"finish_reason":"TOOL_CALL"',
+    "cohere-v1.jsonl": b'"finish_reason":"COMPLETE"',
+    "ollama.jsonl": b'"done":true',
+    "realtime.jsonl": b'"type":"response.done"',
+    "xai.jsonl": b'"TOOL_CALL_STATUS_COMPLETED"',
+    "gemini.sse": b'"finishReason"',
+    "gemini-array.json": b'"finishReason"',
+    "gemini-interaction.sse": b'"interaction.completed"',
+}
+"""What finishes the first call of each recording."""
+
+
+@pytest.mark.parametrize("name", FINISHES)
 def test_a_cut_recording_has_no_complete_call(name: str) -> None:
     data = (CASSETTES / name).read_bytes()
-    finish = {"weather.sse": b'"finish_reason":"tool_calls"', "thinking.sse": b'"stop_reason":"tool_use"'}
-    end = data.find(finish.get(name, b'"finish_reason": "tool_calls"'))
+    end = data.find(FINISHES[name])
     for events in cut_anywhere(data[: end if end > 0 else len(data)]):
         for message in state_of(events)["messages"]:
             assert {call["state"] for call in message["calls"]} <= {"open", "truncated"}

@@ -18,22 +18,9 @@ from recorder.events import Event, NewEvent
 from recorder.ledger import Ledger, projector, writer
 from recorder.ledger import ledger as ledger_module
 from recorder.projections.rows import RowCollector
-from tests.corpus import needs_corpus
-from tests.ledger.logs import (
-    DUMPS,
-    NAME,
-    RECORDINGS,
-    STREAMS,
-    VCR,
-    append,
-    log,
-    printed,
-    read,
-    read_model,
-    sample,
-    snapshots_at_every_append,
-)
-from tests.streams import CASSETTES, state_of
+from tests.corpus import DUMPS, STREAMS, needs_corpus
+from tests.ledger.logs import NAME, VCR, append, log, printed, read_model, sample, snapshots_at_every_append
+from tests.streams import CASSETTES, RECORDINGS, events_of, state_of
 
 
 def hold(ledger: Ledger, stream: str) -> None:
@@ -49,7 +36,7 @@ def hold(ledger: Ledger, stream: str) -> None:
 @pytest.mark.parametrize("batch", [1, 7])
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.name)
 def test_rebuilt_rows_of_a_recording(path: Path, batch: int, tmp_path: Path) -> None:
-    with log(tmp_path, read(path), batch=batch) as ledger:
+    with log(tmp_path, events_of(path), batch=batch) as ledger:
         hold(ledger, NAME)
 
 
@@ -57,7 +44,7 @@ def test_rebuilt_rows_of_a_recording(path: Path, batch: int, tmp_path: Path) -> 
 @pytest.mark.parametrize("path", [*sample(STREAMS, 30), *sample(DUMPS, 10)], ids=lambda path: path.name)
 def test_rebuilt_rows_of_real_traffic(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     snapshots_at_every_append(monkeypatch)
-    with log(tmp_path, read(path), batch=11) as ledger:
+    with log(tmp_path, events_of(path), batch=11) as ledger:
         hold(ledger, NAME)
 
 
@@ -96,7 +83,7 @@ def new_version(monkeypatch: pytest.MonkeyPatch) -> int:
 
 
 def test_a_new_version_reads_without_the_old_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    events = read(CASSETTES / "agent.jsonl")
+    events = events_of(CASSETTES / "agent.jsonl")
     with log(tmp_path, events[:-3], batch=5) as ledger:
         new_version(monkeypatch)
         with ledger.store.transaction() as transaction:
@@ -109,7 +96,7 @@ def test_a_new_version_reads_without_the_old_rows(tmp_path: Path, monkeypatch: p
 
 
 def test_a_new_version_rebuilds_the_stream_that_it_writes_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    events = read(CASSETTES / "agent.jsonl")
+    events = events_of(CASSETTES / "agent.jsonl")
     with log(tmp_path, events[:40], batch=5) as ledger:
         version = new_version(monkeypatch)
         append(ledger, events[40:60])
@@ -146,7 +133,7 @@ FINDINGS = "SELECT seq, severity, detail FROM findings WHERE rule = 'projection-
 
 @pytest.mark.parametrize("batch", [1, 4, 100])
 def test_a_failing_projection_stops_no_append(batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    events = read(CASSETTES / "weather.sse")
+    events = events_of(CASSETTES / "weather.sse")
     planted = Planted("openai.chat", 6, monkeypatch)
     with log(tmp_path, events, batch=batch) as ledger:
         assert [event.body for event in ledger.events(NAME)] == [event.body for event in events]
@@ -181,7 +168,7 @@ def test_a_failing_projection_stops_no_append(batch: int, tmp_path: Path, monkey
 
 
 def test_rows_that_cannot_be_written_are_taken_back_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    events = read(CASSETTES / "weather.sse")
+    events = events_of(CASSETTES / "weather.sse")
     take = RowCollector.take
 
     def with_a_bad_row(collector: RowCollector) -> tuple[Mapping[str, Sequence[dict[str, Any]]], list[str]]:
@@ -203,7 +190,7 @@ def test_rows_that_cannot_be_written_are_taken_back_whole(tmp_path: Path, monkey
 
 
 def test_a_new_version_tries_a_stale_stream_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    events = read(CASSETTES / "weather.sse")
+    events = events_of(CASSETTES / "weather.sse")
     planted = Planted("openai.chat", 6, monkeypatch)
     with log(tmp_path, events[:8]) as ledger:
         assert ledger.head(NAME).stale is not None

@@ -10,9 +10,9 @@ import pytest
 
 from recorder.events import jsontext
 from recorder.ledger import Ledger
-from tests.corpus import needs_corpus
-from tests.ledger.logs import DUMPS, NAME, RECORDINGS, STREAMS, append, log, printed, read, sample
-from tests.streams import events_of, state_of
+from tests.corpus import DUMPS, STREAMS, needs_corpus
+from tests.ledger.logs import NAME, append, log, printed, sample
+from tests.streams import RECORDINGS, events_of, state_of
 
 CALLS = """
     SELECT call_ref, call_id, name, args, args_state, first_seq, last_seq, executor, legacy FROM tool_calls_all
@@ -118,7 +118,7 @@ def said_by_sql(ledger: Ledger) -> dict[str, list[dict[str, Any]]]:
 
 
 def hold(path: Path, folder: Path, looks: int) -> None:
-    events = read(path)
+    events = events_of(path)
     step = max(1, len(events) // looks)
     with log(folder) as ledger:
         for start in range(0, len(events), step):
@@ -140,7 +140,7 @@ def test_views_say_what_the_state_says_of_real_traffic(path: Path, tmp_path: Pat
 
 @pytest.mark.parametrize("path", [path for path in RECORDINGS if path.suffix == ".sse"], ids=lambda path: path.name)
 def test_gathered_state_in_pure_sql_at_every_event(path: Path, tmp_path: Path) -> None:
-    events = read(path)
+    events = events_of(path)
     with log(tmp_path, events) as ledger:
         for n in range(len(events) + 1):
             state = state_of(events, n, "wire")
@@ -153,7 +153,7 @@ def test_gathered_state_in_pure_sql_at_every_event(path: Path, tmp_path: Path) -
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.name)
 def test_a_chunk_says_whose_it_is(path: Path, tmp_path: Path) -> None:
     whose = "layer, run_id, choice, message_ref"
-    with log(tmp_path, read(path), batch=3) as ledger:
+    with log(tmp_path, events_of(path), batch=3) as ledger:
         calls = {row["call_ref"]: row for row in rows(ledger, f"SELECT call_ref, {whose} FROM tool_calls_all")}
         for chunk in rows(ledger, f"SELECT call_ref, {whose} FROM tool_call_chunks_all"):
             assert chunk == calls[chunk["call_ref"]]

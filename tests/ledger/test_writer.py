@@ -9,8 +9,8 @@ import pytest
 import recorder
 from recorder.errors import Conflict, IdentityClash, UnknownStream
 from recorder.events import Event
-from tests.ledger.logs import NAME, RECORDINGS, log, printed, read, read_model, snapshots_at_every_append
-from tests.streams import CASSETTES, state_of
+from tests.ledger.logs import NAME, log, printed, read_model, snapshots_at_every_append
+from tests.streams import CASSETTES, RECORDINGS, events_of, state_of
 
 PIECES = "SELECT message_ref, seq, text FROM rm_message_pieces ORDER BY message_ref, seq, ordinal"
 TEXTS = "SELECT message_ref, text FROM messages_all ORDER BY message_ref"
@@ -19,7 +19,7 @@ TEXTS = "SELECT message_ref, text FROM messages_all ORDER BY message_ref"
 @pytest.fixture
 def events() -> list[Event]:
     """An answer in text and a tool call."""
-    return read(CASSETTES / "thinking.sse")
+    return events_of(CASSETTES / "thinking.sse")
 
 
 @pytest.mark.parametrize("often", [False, True], ids=["from the start", "from a snapshot"])
@@ -27,7 +27,7 @@ def events() -> list[Event]:
 def test_writers_that_take_turns_leave_what_one_leaves(
     path: Path, often: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    events = read(path)
+    events = events_of(path)
     if often:
         snapshots_at_every_append(monkeypatch)
     step = max(1, len(events) // 25)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from msgspec import structs
 
-from recorder.errors import BadInput, Conflict, DatabaseUnusable, IdentityClash, UnknownStream
-from recorder.events import clock
+from recorder.errors import BadInput, Conflict, IdentityClash, UnknownStream
+from recorder.events import NewEvent, clock
 from recorder.store import Store
-from tests.store.made import append, bodies, chain_is_whole, event, events, raw, select
+from tests.store.made import append, behind, bodies, chain_is_whole, erase, event, events, select
 
 
 def test_stored_events_come_back_as_they_went_in(store: Store) -> None:
@@ -46,6 +43,56 @@ def test_events_with_and_without_rare_fields_keep_their_order(store: Store) -> N
     append(store, "s", [event(1), event(2, source_id="2"), event(3), event(4, meta=b"{}"), event(5)])
     assert [found.source_id for found in store.events(store.head("s"))] == [None, "2", None, None, None]
     assert chain_is_whole(store, "s")
+
+
+MATRIX: dict[str, tuple[list[NewEvent], dict[int | None, str]]] = {
+    # Of a stream with events 1 to 3: what is appended, and the answer by what was expected.
+    "none": ([], {None: "known 4-3", 3: "known 4-3", 0: "known 4-3", 7: "known 4-3"}),
+    "new": (events(4, 5), {None: "stored 4-5", 3: "stored 4-5", 0: "conflict", 2: "conflict", 4: "conflict"}),
+    "all known": (events(1, 3), {None: "known 1-3", 3: "known 1-3", 0: "known 1-3", 7: "known 1-3"}),
+    "some known": (events(2, 3), {None: "known 2-3", 3: "known 2-3", 0: "known 2-3", 1: "known 2-3"}),
+    "partly known": (events(2, 5), {None: "stored 2-5", 1: "stored 2-5", 0: "conflict", 3: "conflict"}),
+    "known behind new": ([*events(4, 4), *events(3, 3)], {None: "conflict", 3: "conflict", 0: "conflict"}),
+    "known in another order": ([*events(2, 2), *events(1, 1)], {None: "conflict", 0: "conflict"}),
+    "known with a gap": ([*events(1, 1), *events(3, 3)], {None: "conflict", 0: "conflict"}),
+    "another body": ([event(2, b"other")], {None: "clash at 2", 1: "clash at 2", 0: "clash at 2"}),
+    "another body among others": (
+        [*events(1, 2), event(3, b"other"), *events(4, 4)],
+        {None: "clash at 3", 0: "clash at 3"},
+    ),
+    "one id twice": ([*events(4, 4), *events(4, 4)], {None: "bad input", 3: "bad input"}),
+}
+
+
+@pytest.mark.parametrize("name", MATRIX)
+def test_an_append_is_answered_by_what_is_there_and_what_was_expected(store: Store, name: str) -> None:
+    given, answers = MATRIX[name]
+    for number, (expected, answer) in enumerate(answers.items()):
+        stream = f"s{number}"
+        append(store, stream, events(1, 3))
+        try:
+            receipt = append(store, stream, given, expected)
+            found = f"{receipt.status} {receipt.first_seq}-{receipt.last_seq}"
+        except Conflict:
+            found = "conflict"
+        except IdentityClash as clash:
+            found = f"clash at {clash.seq}"
+        except BadInput:
+            found = "bad input"
+        assert found == answer, expected
+        new = [each.body for each in given if each not in events(1, 3)] if found.startswith("stored") else []
+        assert bodies(store, stream) == [each.body for each in events(1, 3)] + new
+        assert chain_is_whole(store, stream)
+
+
+def test_an_append_to_an_empty_stream_may_expect_it(store: Store) -> None:
+    for number, expected in enumerate((None, 0)):
+        append(store, f"s{number}", [])
+        assert append(store, f"s{number}", events(1, 2), expected).last_seq == 2
+    append(store, "t", [])
+    with pytest.raises(Conflict) as caught:
+        append(store, "t", events(1, 2), 1)
+    assert (caught.value.expected, caught.value.actual) == (1, 0)
 
 
 def test_a_retry_gets_the_first_receipt_whatever_it_expects(store: Store) -> None:
@@ -194,63 +241,19 @@ def test_a_source_time_that_no_calendar_has_is_no_time(store: Store, moment: int
     assert chain_is_whole(store, "s")
 
 
-def test_a_retry_of_an_erased_event_is_known_and_said_to_be_erased(store: Store, path: Path) -> None:
+def test_a_retry_of_an_erased_event_is_known_and_said_to_be_erased(store: Store) -> None:
     append(store, "s", events(1, 3))
-    blank = "UPDATE log_events SET body = x'', frame = NULL, cuts = NULL, meta = NULL, salt = NULL, erased = 1"
-    with raw(path) as connection:
-        connection.execute(f"{blank} WHERE seq = 2")
+    erase(store, "s", 2, 2)
     receipt = append(store, "s", events(1, 4))
     assert (receipt.first_seq, receipt.last_seq, receipt.erased) == (1, 4, 1)
     assert chain_is_whole(store, "s")
     assert select(store, "SELECT text, erased FROM events WHERE seq = 2") == [(None, 1)]
 
 
-def test_types_and_origins_are_stored_once(store: Store, path: Path) -> None:
+def test_types_and_origins_are_stored_once(store: Store, database: str) -> None:
     for start in range(1, 40, 3):
         append(store, "s", [event(start), event(start + 1, run_id=None), event(start + 2, run_id="", name=None)])
-    with raw(path) as connection:
-        assert connection.execute("SELECT count(*) FROM log_event_types").fetchone() == (1,)
-        assert connection.execute("SELECT run_id FROM log_origins ORDER BY origin_id").fetchall() == [("run-1",), ("",)]
+    with behind(database) as other:
+        assert other.run("SELECT count(*) FROM log_event_types") == [(1,)]
+        assert other.run("SELECT run_id FROM log_origins ORDER BY origin_id") == [("run-1",), ("",)]
     assert [each.run_id for each in store.events(store.head("s"), 1, 3)] == ["run-1", None, ""]
-
-
-def test_a_writer_that_finds_the_database_locked_says_so(
-    store: Store, path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    append(store, "s", events(1, 1))
-    store.close()
-    monkeypatch.setattr("recorder.store.sqlite.backend.BUSY_SECONDS", 0.05)
-    with raw(path) as other:
-        other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(DatabaseUnusable, match="is locked by another program"):
-            append(store, "s", events(2, 2))
-    assert append(store, "s", events(2, 2)).last_seq == 2
-
-
-_batches = st.lists(st.tuples(st.integers(1, 12), st.integers(0, 4), st.none() | st.integers(0, 12)), max_size=12)
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
-@given(batches=_batches)
-def test_whatever_is_appended_the_log_is_what_a_list_would_be(
-    store: Store, batches: list[tuple[int, int, int | None]]
-) -> None:
-    stream = f"s{len(store.streams())}"
-    append(store, stream, [])
-    model: list[bytes] = []
-    for first, count, expected in batches:
-        batch = events(first, first + count)
-        wanted = [each.body for each in batch]
-        known = [body for body in wanted if body in model]
-        in_place = model[model.index(known[0]) :][: len(known)] == known == wanted[: len(known)] if known else True
-        rest = wanted[len(known) :]
-        fits = expected is None or len(model) == expected + len(known)
-        if in_place and (fits or not rest):
-            receipt = append(store, stream, batch, expected)
-            assert receipt.status == ("stored" if rest else "known")
-            model += rest
-        else:
-            with pytest.raises(Conflict):
-                append(store, stream, batch, expected)
-        assert bodies(store, stream) == model
-    assert chain_is_whole(store, stream)

@@ -1,114 +1,142 @@
-"""The database itself keeps what is recorded: every way around it is tried with another tool than the store."""
+"""The database itself keeps what is recorded: every way around it is tried with another tool than the store.
+
+What SQL both kinds of database have is tried here, what one of them has besides in its own file.
+"""
 
 from __future__ import annotations
 
 import sqlite3
-from pathlib import Path
+from collections.abc import Mapping
 
+import psycopg
 import pytest
 
-from recorder.store import Store
-from tests.store.made import append, bodies, chain_is_whole, event, events, raw
+from recorder.errors import DatabaseUnusable
+from recorder.store import Store, tables
+from tests.store.made import Behind, append, behind, bodies, chain_is_whole, erase, event
 
-ROW = (
-    "stream_id, seq, event_id, type_id, origin_id, source_id, occurred_at, arrived_at, recorded_at, body, frame, cuts, "
-    "meta, codec, redacted, salt, body_hash, hash, version, erased"
-)
-COPY = ROW.replace("seq", "{seq}", 1).replace("event_id", "{id}", 1)
-"""Columns of row 1 with another number and id."""
+_ALL = list(tables.events.c.keys())
+_BLANK = "body = {empty}, frame = NULL, cuts = NULL, meta = NULL, salt = NULL, erased = 1"
+_OTHER = {"BigInteger": "77", "LargeBinary": "{byte}", "Text": "'other'"}
 
 
-def _copy(how: str, seq: object, event_id: str, extra: str = "", value: str = "") -> str:
-    columns = COPY.format(seq=seq, id=event_id)
-    return f"INSERT {how} INTO log_events ({extra}{ROW}) SELECT {value}{columns} FROM log_events WHERE seq = 1"
+def _row(**changed: str) -> str:
+    """Selects event 1 of stream 1 with other values in some columns."""
+    values = ", ".join(changed.get(column, column) for column in _ALL)
+    return f"SELECT {values} FROM log_events WHERE stream_id = 1 AND seq = 1"
+
+
+def copied(into: str = "log_events", **changed: str) -> str:
+    """Inserts that."""
+    return f"INSERT INTO {into} ({', '.join(_ALL)}) {_row(**changed)}"
 
 
 BYPASSES = {
-    "update body": "UPDATE log_events SET body = x'00' WHERE seq = 2",
-    "update seq": "UPDATE log_events SET seq = 9 WHERE seq = 3",
-    "update stream": "UPDATE log_events SET stream_id = 7",
-    "update rowid": "UPDATE log_events SET rowid = 99 WHERE seq = 1",
-    "update or replace": "UPDATE OR REPLACE log_events SET seq = 2 WHERE seq = 3",
-    "upsert": _copy("", 1, "event_id") + " ON CONFLICT DO UPDATE SET body = x'00'",
-    "delete": "DELETE FROM log_events WHERE seq = 3",
+    **{
+        f"update {name}": f"UPDATE log_events SET {name} = {_OTHER[type(column.type).__name__]}"
+        " WHERE stream_id = 1 AND seq = 3"
+        for name, column in tables.events.c.items()
+    },
+    "swap": "UPDATE log_events SET seq = 5 - seq WHERE stream_id = 1 AND seq IN (2, 3)",
+    "update what is the same": "UPDATE log_events SET body = body WHERE stream_id = 1 AND seq = 3",
+    "delete the last": "DELETE FROM log_events WHERE stream_id = 1 AND seq = 3",
     "delete all": "DELETE FROM log_events",
-    "replace the last": _copy("OR REPLACE", 3, "event_id"),
-    "replace the first": _copy("OR REPLACE", 1, "event_id"),
-    "replace by id": _copy("OR REPLACE", 4, "event_id"),
-    "replace by rowid": _copy("OR REPLACE", 4, "x'ff'", "rowid, ", "1, "),
-    "block by a negative rowid": _copy("", 4, "x'ff'", "rowid, ", "-1, "),
-    "block by the last rowid": _copy("", 4, "x'ff'", "rowid, ", "9223372036854775807, "),
-    "ignore": _copy("OR IGNORE", 9, "x'ff'"),
-    "insert in the middle": _copy("", 2, "x'ff'"),
-    "insert a second first": _copy("", 1, "x'ff'"),
-    "insert before the first": _copy("", 0, "x'ff'"),
-    "insert behind a gap": _copy("", 5, "x'ff'"),
-    "insert without a number": _copy("", "NULL", "x'ff'"),
-    "erase the salt only": "UPDATE log_events SET salt = NULL, erased = 1",
-    "erase and keep the body": "UPDATE log_events SET frame = NULL, cuts = NULL, meta = NULL, salt = NULL, erased = 1",
-    "erase without the mark": "UPDATE log_events SET body = x'', salt = NULL",
-    "erase the hash": "UPDATE log_events SET body = x'', salt = NULL, erased = 1, hash = x''",
-    "erase the name": "UPDATE log_events SET body = x'', salt = NULL, erased = 1, origin_id = NULL",
+    "insert in the middle": copied(seq="2", event_id="{byte}"),
+    "insert a second first": copied(event_id="{byte}"),
+    "insert before the first": copied(seq="0", event_id="{byte}"),
+    "insert behind a gap": copied(seq="5", event_id="{byte}"),
+    "insert without a number": copied(seq="NULL", event_id="{byte}"),
+    "insert a known id": copied(seq="4"),
+    "insert two at a time, of which one is wrong": copied(seq="4", event_id="{byte}")
+    + " UNION ALL "
+    + _row(seq="6", event_id="{empty}"),
+    "insert or update": copied(seq="1") + " ON CONFLICT (stream_id, seq) DO UPDATE SET body = {byte}",
+    "blank without a record": f"UPDATE log_events SET {_BLANK} WHERE stream_id = 1 AND seq = 2",
+    "blank what a record does not name": f"UPDATE log_events SET {_BLANK} WHERE stream_id = 1",
+    "blank again": f"UPDATE log_events SET {_BLANK} WHERE stream_id = 2 AND seq = 1",
+    "take a blank back": "UPDATE log_events SET erased = 0 WHERE stream_id = 2 AND seq = 1",
+    "blank and keep the body": "UPDATE log_events SET frame = NULL, cuts = NULL, meta = NULL, salt = NULL, erased = 1 "
+    "WHERE stream_id = 2 AND seq = 2",
+    "blank the salt only": "UPDATE log_events SET salt = NULL, erased = 1 WHERE stream_id = 2 AND seq = 2",
+    "blank without the mark": f"UPDATE log_events SET {_BLANK.removesuffix(', erased = 1')} WHERE stream_id = 2",
+    "blank the hash too": f"UPDATE log_events SET {_BLANK}, hash = {{empty}} WHERE stream_id = 2 AND seq = 2",
+    "blank the name too": f"UPDATE log_events SET {_BLANK}, origin_id = NULL WHERE stream_id = 2 AND seq = 2",
     "type update": "UPDATE log_event_types SET kind = 'other'",
     "type delete": "DELETE FROM log_event_types",
-    "type replace": "INSERT OR REPLACE INTO log_event_types SELECT 1, 'd', 'l', 'k', 'f', 'e'",
-    "type replace by key": "INSERT OR REPLACE INTO log_event_types "
-    "SELECT 2, dialect, layer, kind, framing, encoding FROM log_event_types",
     "origin update": "UPDATE log_origins SET run_id = 'other'",
     "origin delete": "DELETE FROM log_origins",
-    "origin replace": "INSERT OR REPLACE INTO log_origins SELECT 1, 1, 'r', NULL, NULL",
-    "origin replace by key": "INSERT OR REPLACE INTO log_origins "
-    "SELECT stream_id, 2, run_id, parent_run_id, name FROM log_origins",
     "stream delete": "DELETE FROM log_streams",
-    "stream uuid": "UPDATE log_streams SET uuid = randomblob(16)",
+    "empty stream delete": "DELETE FROM log_streams WHERE last_seq = 0",
+    "stream uuid": "UPDATE log_streams SET uuid = {uuid} WHERE stream_id = 1",
     "stream time": "UPDATE log_streams SET created_at = 0",
-    "stream key": "UPDATE log_streams SET stream_id = 9",
+    "stream key": "UPDATE log_streams SET stream_id = 9 WHERE stream_id = 1",
     "stream goes back": "UPDATE log_streams SET last_seq = 2 WHERE stream_id = 1",
+    "stream goes back with its hash": "UPDATE log_streams SET last_seq = 2, head_hash = (SELECT hash FROM log_events "
+    "WHERE stream_id = 1 AND seq = 2) WHERE stream_id = 1",
     "stream runs ahead": "UPDATE log_streams SET last_seq = 4 WHERE stream_id = 1",
-    "stream forgets": "UPDATE log_streams SET head_hash = zeroblob(32) WHERE stream_id = 1",
-    "stream replace": "INSERT OR REPLACE INTO log_streams "
-    "SELECT stream_id, uuid, name, created_at, 0, zeroblob(32), NULL, NULL, NULL, 0 FROM log_streams",
-    "stream replace by name": "INSERT OR REPLACE INTO log_streams "
-    "SELECT 9, randomblob(16), name, created_at, 0, zeroblob(32), NULL, NULL, NULL, 0 FROM log_streams",
-    "stream rename over another": "UPDATE OR REPLACE log_streams SET name = 'other' WHERE name = 's'",
-    "stream that begins late": "INSERT INTO log_streams SELECT 9, randomblob(16), 'x', 0, 5, zeroblob(32), "
-    "NULL, NULL, NULL, 0",
+    "stream forgets": "UPDATE log_streams SET head_hash = {zeros} WHERE stream_id = 1",
+    "stream begins anew": "UPDATE log_streams SET last_seq = 0, head_hash = {zeros} WHERE stream_id = 1",
+    "stream takes a name": "UPDATE log_streams SET name = 'other' WHERE stream_id = 1",
+    "stream that begins late": "INSERT INTO log_streams SELECT 9, {uuid}, 'x', 0, 5, {zeros}, NULL, NULL, NULL, 0",
+    "stream that begins with a hash": "INSERT INTO log_streams SELECT 9, {uuid}, 'x', 0, 0, {byte}, NULL, 0, NULL, 0",
+    "stream in another's place": "INSERT INTO log_streams SELECT 1, {uuid}, 'x', 0, 0, {zeros}, NULL, NULL, NULL, 0",
+    "append update": "UPDATE log_appends SET position = position + 1",
+    "append delete": "DELETE FROM log_appends",
+    "append noted twice": "INSERT INTO log_appends SELECT 1, 0, max(position) + 1, 1, 3 FROM log_appends",
+    "append that was none": "INSERT INTO log_appends SELECT 1, 0, max(position) + 1, 4, 4 FROM log_appends",
+    "append of nothing": "INSERT INTO log_appends SELECT 1, 0, max(position) + 1, 4, 3 FROM log_appends",
+    "append to no stream": "INSERT INTO log_appends SELECT 9, 0, max(position) + 1, 1, 1 FROM log_appends",
+    "erasure update": "UPDATE log_erasures SET reason = 'other'",
+    "erasure delete": "DELETE FROM log_erasures",
+    "erasure behind a gap": "INSERT INTO log_erasures SELECT 2, 3, 1, 1, '', 0, {zeros}",
+    "erasure of what there is not": "INSERT INTO log_erasures SELECT 2, 2, 1, 9, '', 0, {zeros}",
 }
+
+
+def outcomes(other: Behind, statements: Mapping[str, str]) -> dict[str, str]:
+    """What became of each statement, of which none may change anything."""
+    before = other.content()
+    found = {}
+    for name, statement in statements.items():
+        try:
+            other.run(other.spelled(statement))
+            found[name] = "went through"
+        except (sqlite3.IntegrityError, psycopg.IntegrityError):
+            found[name] = "refused"
+        if other.content() != before:
+            found[name] = f"{found[name]}, and changed something"
+            before = other.content()
+    return found
 
 
 @pytest.fixture
 def filled(store: Store) -> Store:
+    return fill(store)
+
+
+def fill(store: Store) -> Store:
+    """Stream 1 with three events, stream 2 with two of which the first is erased, and stream 3 with none."""
     append(store, "s", [event(1, frame=b"f"), event(2), event(3)])
-    append(store, "other", [event(1)])
+    append(store, "other", [event(1), event(2)])
+    erase(store, "other", 1, 1)
+    append(store, "empty", [])
     return store
 
 
-@pytest.mark.parametrize("statement", BYPASSES.values(), ids=BYPASSES.keys())
-@pytest.mark.parametrize("recursive", ["OFF", "ON"])
-def test_a_bypass_is_refused_and_changes_nothing(filled: Store, path: Path, statement: str, recursive: str) -> None:
-    with raw(path) as connection:
-        connection.execute(f"PRAGMA recursive_triggers = {recursive}")
-        before = list(connection.iterdump())
-        with pytest.raises(sqlite3.IntegrityError, match=r"^events are append-only: "):
-            connection.execute(statement)
-        assert list(connection.iterdump()) == before
+def test_a_bypass_is_refused_and_changes_nothing(filled: Store, database: str) -> None:
+    with behind(database) as other:
+        assert outcomes(other, BYPASSES) == dict.fromkeys(BYPASSES, "refused")
     assert bodies(filled, "s") == [event(1).body] * 3
     assert chain_is_whole(filled, "s")
+    assert append(filled, "s", [event(4)]).last_seq == 4
 
 
-def test_an_erasure_blanks_what_the_body_hash_covers_and_nothing_twice(filled: Store, path: Path) -> None:
-    blank = "UPDATE log_events SET body = x'', frame = NULL, cuts = NULL, meta = NULL, salt = NULL, erased = 1"
-    with raw(path) as connection:
-        connection.execute(f"{blank} WHERE stream_id = 1 AND seq <= 2")
-        with pytest.raises(sqlite3.IntegrityError):
-            connection.execute("UPDATE log_events SET erased = 0 WHERE seq = 1")
-        with pytest.raises(sqlite3.IntegrityError):
-            connection.execute(f"{blank} WHERE stream_id = 1 AND seq <= 2")
-    assert [(found.body, found.erased) for found in filled.events(filled.head("s"), 2, 3)] == [
+def test_an_erasure_blanks_what_the_body_hash_covers(filled: Store) -> None:
+    assert [(found.body, found.erased) for found in filled.events(filled.head("other"))] == [
         (b"", True),
-        (event(3).body, False),
+        (event(2).body, False),
     ]
-    assert chain_is_whole(filled, "s")
+    assert chain_is_whole(filled, "other")
 
 
 def test_a_rename_leaves_the_chain_whole(filled: Store) -> None:
@@ -120,21 +148,18 @@ def test_a_rename_leaves_the_chain_whole(filled: Store) -> None:
     assert chain_is_whole(filled, "renamed")
 
 
-def test_a_body_changed_with_the_triggers_gone_breaks_the_chain(filled: Store, path: Path) -> None:
-    with raw(path) as connection:
-        connection.execute("DROP TRIGGER log_events_update")
-        connection.execute("UPDATE log_events SET body = x'7b7d' WHERE stream_id = 1 AND seq = 2")
+def test_a_body_changed_with_the_triggers_gone_breaks_the_chain(filled: Store, database: str) -> None:
+    with behind(database) as other:
+        other.unguard("log_events")
+        other.run(other.spelled("UPDATE log_events SET body = {byte} WHERE stream_id = 1 AND seq = 2"))
     assert not chain_is_whole(filled, "s")
     assert chain_is_whole(filled, "other")
 
 
-def test_an_erased_body_is_nowhere_in_the_file(store: Store, path: Path) -> None:
-    secret = b"a body that must be gone"
-    append(store, "s", [event(1, secret), *events(2, 5)])
-    blank = "UPDATE log_events SET body = x'', frame = NULL, cuts = NULL, meta = NULL, salt = NULL, erased = 1"
-    with raw(path) as connection:
-        connection.execute("PRAGMA secure_delete = ON")
-        connection.execute(f"{blank} WHERE seq = 1")
-    store.close()
-    assert secret not in path.read_bytes()
-    assert sorted(each.name for each in path.parent.iterdir()) == [path.name]
+def test_an_event_behind_the_head_of_its_stream_is_said_to_be_there(filled: Store, database: str) -> None:
+    """Whoever may append may also append without the store; the next append is then not the next any more."""
+    with behind(database) as other:
+        other.run(other.spelled(copied(seq="4", event_id="{byte}")))
+    with pytest.raises(DatabaseUnusable, match=r"refused: events are append-only|run rec verify"):
+        append(filled, "s", [event(4)])
+    assert filled.head("s").last_seq == 3

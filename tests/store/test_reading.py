@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from msgspec import structs
 
 from recorder.errors import Corrupt, UnknownStream
 from recorder.store import Capture, Store, reading
-from tests.store.made import append, event, events, raw
+from tests.store.made import append, behind, event, events
 
 
 def test_an_unknown_stream_is_said_to_be_unknown(store: Store) -> None:
@@ -24,10 +22,12 @@ def test_a_renamed_stream_is_found_by_its_former_head(store: Store) -> None:
     with store.transaction() as transaction:
         transaction.rename(former, "new")
     append(store, "old", events(1, 1))
-    current = store.current(former)
-    assert current is not None
-    assert (current.name, current.last_seq, current.uuid) == ("new", 2, former.uuid)
-    assert store.current(structs.replace(former, stream_id=999)) is None
+    with store.transaction() as transaction:
+        for current in (store.as_now(former), transaction.current(former), store.by_uuid(former.uuid)):
+            assert current is not None
+            assert (current.name, current.last_seq, current.uuid) == ("new", 2, former.uuid)
+        unknown = structs.replace(former, stream_id=999)
+        assert (store.as_now(unknown), transaction.current(unknown), store.by_uuid(b"u" * 16)) == (None, None, None)
 
 
 def test_streams_come_oldest_first_and_the_latest_is_the_one_appended_to_last(store: Store) -> None:
@@ -68,32 +68,32 @@ def test_batches_end_by_count_and_by_bytes(store: Store, monkeypatch: pytest.Mon
         assert [found.seq for found in store.events(store.head("s"))] == list(range(1, 60))
 
 
-def test_a_missing_event_is_an_error_and_not_skipped(store: Store, path: Path) -> None:
+def test_a_missing_event_is_an_error_and_not_skipped(store: Store, database: str) -> None:
     append(store, "s", events(1, 5))
-    with raw(path) as connection:
-        connection.execute("DROP TRIGGER log_events_delete")
-        connection.execute("DELETE FROM log_events WHERE seq = 3")
+    with behind(database) as other:
+        other.unguard("log_events")
+        other.run("DELETE FROM log_events WHERE seq = 3")
     found = store.events(store.head("s"))
     assert [next(found).seq, next(found).seq] == [1, 2]
     with pytest.raises(Corrupt, match="lacks event 3"):
         next(found)
 
 
-def test_a_removed_tail_is_an_error(store: Store, path: Path) -> None:
+def test_a_removed_tail_is_an_error(store: Store, database: str) -> None:
     append(store, "s", events(1, 5))
-    with raw(path) as connection:
-        connection.execute("DROP TRIGGER log_events_delete")
-        connection.execute("DELETE FROM log_events WHERE seq > 3")
+    with behind(database) as other:
+        other.unguard("log_events")
+        other.run("DELETE FROM log_events WHERE seq > 3")
     with pytest.raises(Corrupt, match="lacks event 4"):
         list(store.events(store.head("s")))
 
 
-def test_an_event_of_a_version_or_codec_of_the_future_is_an_error(store: Store, path: Path) -> None:
+def test_an_event_of_a_version_or_codec_of_the_future_is_an_error(store: Store, database: str) -> None:
     append(store, "s", events(1, 2))
-    with raw(path) as connection:
-        connection.execute("DROP TRIGGER log_events_update")
-        connection.execute("UPDATE log_events SET version = 99 WHERE seq = 1")
-        connection.execute("UPDATE log_events SET codec = 9 WHERE seq = 2")
+    with behind(database) as other:
+        other.unguard("log_events")
+        other.run("UPDATE log_events SET version = 99 WHERE seq = 1")
+        other.run("UPDATE log_events SET codec = 9 WHERE seq = 2")
     with pytest.raises(Corrupt, match="version 99"):
         list(store.events(store.head("s"), 1, 1))
     assert next(store.events(store.head("s"), 1, 1, as_stored=True)).version == 99

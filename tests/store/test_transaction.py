@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from recorder.errors import BadInput, NameTaken
+from recorder.errors import BadInput, DatabaseUnusable, NameTaken
 from recorder.store import Store
 from tests.store.made import append, chain_is_whole, event, events, select
 
@@ -81,3 +81,19 @@ def test_a_nested_part_survives_a_statement_that_the_database_refuses(store: Sto
             transaction.write_rows(head, {"pairings": [{"position": 1}, {"position": 1 << 64}]})
     assert store.head("s").last_seq == 2
     assert select(store, "SELECT * FROM pairings") == []
+
+
+def test_an_error_that_is_overlooked_is_never_a_success(store: Store) -> None:
+    """SQLite takes back the statement, Postgres the whole transaction: then the commit must say so."""
+    append(store, "s", events(1, 1))
+    told = None
+    try:
+        with store.transaction() as transaction:
+            transaction.append(store.head("s"), events(2, 2))
+            with suppress(DatabaseUnusable):
+                transaction.write_rows(store.head("s"), {"findings": [{"seq": None, "ordinal": 0}]})
+    except DatabaseUnusable as error:
+        told = str(error)
+    assert told is None or told.endswith("took the transaction back after an error: nothing of it was stored")
+    assert store.head("s").last_seq == (2 if told is None else 1)
+    assert append(store, "s", events(2, 2)).status == ("known" if told is None else "stored")

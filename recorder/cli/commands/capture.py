@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from recorder import dialects
 from recorder.cli import opening
 from recorder.cli.commands import capture_advice
 from recorder.cli.options import Database
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
     from recorder.capture import Captured
     from recorder.ledger import Ledger
 
-_FINDINGS = "SELECT rule, count(*) FROM findings WHERE stream = ? AND seq > ? GROUP BY rule ORDER BY min(seq), rule"
+*_FIRST, _LAST = sorted(dialects.DIALECTS)
+_DIALECTS = f"{', '.join(_FIRST)} or {_LAST}"
 
 
 def capture(
@@ -34,11 +37,14 @@ def capture(
         typer.Option(
             "--dialect",
             metavar="DIALECT",
-            help="What its frames are in: anthropic.messages, langchain.v2, openai.chat or unknown. Default: found.",
+            help=f"What its frames are in: {_DIALECTS}. Default: found.",
             show_default=False,
         ),
     ] = None,
     tee: Annotated[bool, typer.Option("--tee", help="With -: pass standard input on to standard output.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Of a HAR file, take what is no model traffic as well.")
+    ] = False,
     database: Database = None,
 ) -> int:
     """Store recordings in the log.
@@ -49,15 +55,14 @@ def capture(
       rec capture --name weather dump.ndjson
       curl -N … | rec capture --tee - > answer.sse
 
-    A recording is a dump of server-sent events or of JSON lines, as a provider streamed them or as LangChain's
-    astream_events gives them, or a vcrpy cassette. Its frames are stored as they are; those that are broken, or in no
-    dialect that is known, are reported as findings.
+    A recording is a dump of server-sent events, of JSON lines, of a streamed JSON array or of an AWS event stream, as a
+    provider, LangChain or LangGraph streamed it; a cassette of vcrpy or its kin; a HAR file as browsers and proxies
+    save it; or what rec export wrote. Its frames are stored as they are; those that are broken, or in no dialect that
+    is known, are reported as findings.
 
     A file captured before is known, one that has grown is taken up where it ended; nothing is stored twice. A file
     that is refused does not keep the others out: exit code 2 says that there was one.
     """
-    from recorder import dialects
-
     if dialect is not None and dialect not in dialects.DIALECTS:
         raise BadInput(f"--dialect {dialect}: give one of {', '.join(sorted(dialects.DIALECTS))}")
     if name is not None and len(files) > 1:
@@ -70,52 +75,59 @@ def capture(
         refused = 0
         for file in files:
             try:
-                captured, stopped = _capture(ledger, file, name, dialect, tee)
+                for captured, stopped in _captured(ledger, file, name, dialect, tee, everything):
+                    _report(ledger, captured)
+                    refused += not captured.passed_on
+                    if stopped:
+                        return 130
             except RecorderError as error:
                 refused += 1
                 error_line(str(error))
-                continue
             except KeyboardInterrupt:
                 hint(f"{file}: interrupted; what was stored stays, and the same command stores the rest")
-                return 130
-            _report(ledger, captured)
-            refused += not captured.passed_on
-            if stopped:
                 return 130
         return 2 if refused else 0
 
 
-def _capture(ledger: Ledger, file: str, name: str | None, dialect: str | None, tee: bool) -> tuple[Captured, bool]:
-    """Captures one recording; also says whether a signal ended it."""
-    from recorder.capture import Interrupts, capture_file, capture_pipe, name_of_program
+def _captured(
+    ledger: Ledger, file: str, name: str | None, dialect: str | None, tee: bool, everything: bool
+) -> Iterable[tuple[Captured, bool]]:
+    """Captures one recording, or the streams of an export; also says of each whether a signal ended it."""
+    from recorder.capture import Interrupts, capture_export_file, capture_file, capture_pipe, is_export_file
 
+    if file.startswith(("http://", "https://")):
+        raise BadInput(f"{file} is a URL: curl -N {shlex.quote(file)} | rec capture - records what it streams")
+    path = Path(file)
+    if file != "-" and is_export_file(path):
+        return ((each, False) for each in capture_export_file(ledger, path, name=name))
     progress = Progress(file) if sys.stderr.isatty() else None
     try:
-        if file.startswith(("http://", "https://")):
-            raise BadInput(f"{file} is a URL: curl -N {shlex.quote(file)} | rec capture - records what it streams")
         if file != "-":
-            return capture_file(ledger, Path(file), name=name, dialect=dialect, progress=progress), False
+            captured = capture_file(ledger, path, name=name, dialect=dialect, everything=everything, progress=progress)
+            return [(captured, False)]
         if sys.stdin.isatty():
             hint("reading standard input; Ctrl-D ends it")
         interrupts = Interrupts()
-        captured = capture_pipe(
+        found = capture_pipe(
             ledger,
             sys.stdin.buffer,
-            name_of_program("stdin") if name is None else name,
+            name,
             dialect=dialect,
             tee=sys.stdout.buffer if tee else None,
             progress=progress,
             interrupts=interrupts,
             trouble=error_line,
         )
-        return captured, interrupts.stopped
+        return [(each, interrupts.stopped) for each in found]
     finally:
         if progress is not None:
             progress.clear()
 
 
 def _report(ledger: Ledger, captured: Captured) -> None:
-    if captured.last_seq == 0:
+    from recorder.ledger import questions
+
+    if captured.last_seq == 0 and ledger.find(captured.stream) is None:
         hint("nothing came; nothing was stored")
         return
     what = {
@@ -123,7 +135,7 @@ def _report(ledger: Ledger, captured: Captured) -> None:
         "extended": f"stored {captured.events} more, {_count(captured.last_seq, 'event')} in all",
         "known": f"known already, {_count(captured.last_seq, 'event')}; nothing stored",
     }[captured.status]
-    _, found = ledger.sql(_FINDINGS, (captured.stream, captured.last_seq - captured.events))
+    found = questions.findings_after(ledger.store, captured.stream, captured.last_seq - captured.events)
     findings = ", ".join(f"{count} {rule}" for rule, count in found)
     hint(f"{captured.stream}: {what}" + (f" (findings: {findings})" if findings else ""))
     advice = capture_advice.advice(ledger, captured)

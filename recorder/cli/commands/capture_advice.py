@@ -12,14 +12,10 @@ if TYPE_CHECKING:
     from recorder.capture import Captured
     from recorder.ledger import Ledger
 
-_GATHERED = """
-SELECT EXISTS (SELECT 1 FROM messages_all WHERE stream = :stream)
-    OR EXISTS (SELECT 1 FROM tool_calls_all WHERE stream = :stream)
-    OR EXISTS (SELECT 1 FROM tool_messages WHERE stream = :stream)
-    OR EXISTS (SELECT 1 FROM runs WHERE stream = :stream AND kind <> 'exchange')
-"""
 _OTHERS = """
-SELECT count(*), coalesce(sum(rule NOT IN ('unknown-frame', 'partial-frame', 'not-json')), 0)
+SELECT count(*), coalesce(sum(
+    CASE WHEN rule IN ('unknown-frame', 'partial-frame', 'damaged-frame', 'not-json') THEN 0 ELSE 1 END
+), 0)
 FROM findings WHERE stream = :stream
 """
 _BEGINNING = """
@@ -33,8 +29,10 @@ _SECOND_DATA = re.compile(rb"\n(?:data:)?[ \t]*[\[{]")
 
 def advice(ledger: Ledger, captured: Captured) -> str | None:
     """What is expected in place of what was seen; None where something was recognised, or nothing stored."""
+    from recorder.ledger import questions
+
     named = {"stream": captured.stream}
-    if captured.events == 0 or _row(ledger, _GATHERED, named)[0]:
+    if captured.events == 0 or questions.holds_anything(ledger.store, captured.stream):
         return None
     findings, others = _row(ledger, _OTHERS, named)
     if not findings or others:

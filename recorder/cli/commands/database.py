@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
@@ -20,6 +21,7 @@ Examples:
   rec db path
   rec db check
   rec db upgrade
+  rec db backup monday.db
 """,
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -77,6 +79,42 @@ def check(database: Database = None) -> int:
         if not found:
             hint("nothing wrong")
         return 1 if any(problem.kind == "damage" for problem in found) else 0
+
+
+@db.command("backup", cls=Verb)
+def backup(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A new file.")],
+    database: Database = None,
+) -> None:
+    """Copy the database into a new file, while it is in use.
+
+    \b
+    Examples:
+      rec db backup monday.db
+      rec verify -d monday.db
+
+    For SQLite. A server has pg_dump; rec copy moves streams between the two.
+    """
+    from pathlib import Path
+
+    with opening.ledger(database) as ledger:
+        ledger.store.backup(Path(file))
+        hint(f"{file}: {len(ledger.streams())} streams")
+
+
+@db.command("roles", cls=Verb)
+def roles(database: Database = None) -> None:
+    """Print the grants for three roles on Postgres.
+
+    \b
+    Examples:
+      rec db roles -d postgresql://owner@server/agents | psql -d agents
+
+    For a writer, an auditor and an eraser. They are to be run by the owner of the tables; nobody should record as the owner, who alone can switch the triggers
+    off that keep the log append-only.
+    """
+    with opening.ledger(database) as ledger:
+        sys.stdout.write(ledger.store.roles())
 
 
 def rebuild(

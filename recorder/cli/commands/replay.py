@@ -14,8 +14,17 @@ from recorder.errors import BadInput
 if TYPE_CHECKING:
     from recorder.ledger import Ledger
 
-Form = Literal["jsonl", "sse", "changes"]
-FORMS: dict[str, Form] = {"jsonl": "jsonl", "sse": "sse", "changes": "changes"}
+Form = Literal["raw", "jsonl", "sse", "changes", "patch", "values"]
+_MOST_RANGES = 10
+"""Ranges of erased events that are named."""
+FORMS: dict[str, Form] = {
+    "raw": "raw",
+    "jsonl": "jsonl",
+    "sse": "sse",
+    "changes": "changes",
+    "patch": "patch",
+    "values": "values",
+}
 
 
 def replay(
@@ -29,8 +38,16 @@ def replay(
     call: Annotated[str | None, typer.Option("--call", metavar="ID", help="Only this call.")] = None,
     emit: Annotated[
         str | None,
-        typer.Option("--emit", metavar="jsonl|sse|changes", help="Give the events out again, or what each changed."),
+        typer.Option(
+            "--emit",
+            metavar="raw|jsonl|sse|changes|patch|values",
+            help="Give the events out again, raw as they were captured; or what each changed; or how the arguments of "
+            "calls changed, as JSON Patch (RFC 6902), or what they then were.",
+        ),
     ] = None,
+    whole_call: Annotated[
+        bool, typer.Option("--whole-call", help="With --emit patch or values: of a call's name and arguments.")
+    ] = False,
     gather: Gather = None,
     database: Database = None,
     json: Json = False,
@@ -42,28 +59,56 @@ def replay(
       rec replay weather --at 12
       rec replay weather --at 12 --json
       rec replay weather --emit sse > again.sse
+      rec replay weather --emit raw > the-same-bytes
       rec replay weather --emit changes
+      rec replay weather --emit patch
     """
     reading = reading_of(gather)
     if emit is not None and emit not in FORMS:
         raise BadInput(f"--emit {emit}: give one of {', '.join(FORMS)}")
     if emit is not None and (at is not None or message is not None or call is not None or json):
         raise BadInput("--emit gives events, --at, --message, --call and --json a state: give one or the other")
+    if whole_call and emit not in ("patch", "values"):
+        raise BadInput("--whole-call goes with --emit patch or --emit values")
     with opening.ledger(database) as ledger:
         if emit is not None:
-            _emit(ledger, target, FORMS[emit], reading)
+            _emit(ledger, target, FORMS[emit], reading, whole_call)
         else:
             _state(ledger, target, at, message, call, reading, json)
 
 
-def _emit(ledger: Ledger, target: str, form: Form, reading: Reading) -> None:
+def _emit(ledger: Ledger, target: str, form: Form, reading: Reading, whole_call: bool) -> None:
     from recorder.replay import emit
 
     found = targets.resolve(ledger, target, ranges=True)
     write = sys.stdout.buffer.write
-    for piece in emit(ledger, found.stream, form, first=found.first or 1, last=found.last, gather=reading):
+    pieces = emit(
+        ledger,
+        found.stream,
+        form,
+        first=found.first or 1,
+        last=found.last,
+        gather=reading,
+        whole_call=whole_call,
+    )
+    for piece in pieces:
         write(piece)
     sys.stdout.buffer.flush()
+    _tell_erased(ledger, found)
+
+
+def _tell_erased(ledger: Ledger, found: targets.Target) -> None:
+    """Says which of the events that were asked for are erased."""
+    from recorder.ledger.erasure import erased_ranges
+
+    head = ledger.head(found.stream)
+    ranges = erased_ranges(ledger.store, head, found.first or 1, head.last_seq if found.last is None else found.last)
+    if ranges:
+        count = sum(last - first + 1 for first, last in ranges)
+        listed = ", ".join(f"{first}-{last}" if first < last else f"{first}" for first, last in ranges[:_MOST_RANGES])
+        more = ", …" if len(ranges) > _MOST_RANGES else ""
+        events = "1 event that was" if count == 1 else f"{count} events that were"
+        output.hint(f"{found.stream}: nothing is given out of {events} erased: {listed}{more}")
 
 
 def _state(

@@ -40,6 +40,8 @@ def _lines(state: dict[str, Any]) -> Iterator[str]:
     for row in state["pairings"]:
         if row["status"] == "orphan":
             yield f"  orphan: an answer at event {row['answer_seq']} to {row['call_id']}, which nobody called"
+        elif row["status"] == "erased":
+            yield f"  an answer at event {row['answer_seq']} to {row['call_id']}, whose call may have been erased"
     if not state["messages"] and not state["tool_messages"]:
         yield ""
         yield "nothing was gathered" + (" yet" if state["at"] < state["of"] else "")

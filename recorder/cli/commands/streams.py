@@ -12,32 +12,6 @@ from recorder.cli import opening, output, targets
 from recorder.cli.options import Csv, Database, Json, Nl, Table, format_of
 from recorder.errors import BadInput
 
-_STREAMS = """
-SELECT s.stream, s.last_seq AS events,
-       (SELECT count(*) FROM tool_calls c WHERE c.stream = s.stream AND c.source = 'stream') AS calls,
-       (SELECT count(*) FROM findings f WHERE f.stream = s.stream) AS findings,
-       (SELECT m.model FROM messages m WHERE m.stream = s.stream AND m.model IS NOT NULL
-        ORDER BY m.first_seq LIMIT 1) AS model,
-       s.created_at, s.parent
-FROM streams s
-WHERE (:tool IS NULL OR EXISTS (SELECT 1 FROM tool_calls c WHERE c.stream = s.stream AND c.name = :tool))
-  AND (:model IS NULL OR EXISTS (SELECT 1 FROM messages m WHERE m.stream = s.stream AND m.model = :model))
-  AND (:since IS NULL OR s.created_at >= :since)
-ORDER BY s.created_at, s.stream
-"""
-
-_EVENTS = """
-SELECT seq, kind, dialect, layer, run_id, name, occurred_at, arrived_at, meta, length(body) AS bytes, text
-FROM events WHERE stream = ? AND seq BETWEEN ? AND ? ORDER BY seq
-"""
-
-_FOR_PEOPLE = """
-SELECT seq, kind, name, length(body) AS bytes,
-       substr(coalesce(meta || ' ', '') || coalesce(text, '(binary)'), 1, 400) AS text
-FROM events WHERE stream = ? AND seq BETWEEN ? AND ? ORDER BY seq
-"""
-"""Of a long body the start is enough; the parts of an exchange show their URL and status before it."""
-
 
 def ls(
     tool: Annotated[
@@ -61,6 +35,7 @@ def ls(
       rec ls --tool get_weather --since 2026-01-31
     """
     from recorder.events import clock
+    from recorder.ledger import questions
 
     format = format_of(json, nl, csv, table)
     if since is not None:
@@ -69,7 +44,7 @@ def ls(
         except ValueError:
             raise BadInput(f"--since {since}: give a date or time in ISO-8601, such as 2026-01-31T12:00:00") from None
     with opening.ledger(database) as ledger:
-        columns, found = ledger.sql(_STREAMS, {"tool": tool, "model": model, "since": since})
+        columns, found = questions.streams(ledger.store, tool, model, since)
         if format == "human" and sys.stdout.isatty():
             columns, found = _for_a_terminal(columns, list(found))
         output.rows(columns, found, format)
@@ -100,6 +75,8 @@ def show(
       rec show weather@-5                 the first five; weather@10- is all from event 10 on
       rec show weather@first-error
     """
+    from recorder.ledger import questions
+
     format = format_of(json, nl, csv, table)
     with opening.ledger(database) as ledger:
         found = targets.resolve(ledger, target, ranges=True)
@@ -108,8 +85,7 @@ def show(
         until = found.last if found.last is not None else last
         if last and not 1 <= first <= until <= last:
             raise BadInput(f"{target}: stream {found.stream!r} has events 1 to {last}")
-        query = _FOR_PEOPLE if format == "human" else _EVENTS
-        columns, rows = ledger.sql(query, (found.stream, first, until))
+        columns, rows = questions.events(ledger.store, found.stream, first, until, brief=format == "human")
         output.rows(columns, rows, format)
 
 

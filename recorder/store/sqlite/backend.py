@@ -7,28 +7,37 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, ExceptionContext, QueuePool, Table, create_engine, event
 
-from recorder.errors import DatabaseUnusable
+from recorder.errors import BadInput, DatabaseUnusable
+from recorder.events import jsontext
 from recorder.store import migrate, tables
-from recorder.store.backend import PLAIN, RARE, Parameters, Row
-from recorder.store.shapes import Problem, StreamHead
+from recorder.store.backend import Parameters, Row, TypeKey, appended, columns_of
+from recorder.store.shapes import Appended, Position, Problem, StreamHead
 from recorder.store.sqlite import faults, files, statements
 
 PAGE_BYTES = 8192
 """Pages of 4096 bytes waste up to 1.6 KB on an event of 2.5 KB, as LangChain's are; larger ones slow small commits."""
 BUSY_SECONDS = 20.0
 """How long a writer waits for another process's transaction."""
+BACKUP_PAGES = 4096
+"""Pages that a backup copies before it looks whether it was interrupted."""
+SCRUB_SECONDS = 3.0
+"""How long the WAL's end waits for those who read the database."""
+POLL_SECONDS = 0.1
+"""How long a follower of the log sleeps between two looks."""
 _WRITES = "recorder_writes"
 _HEAD_FIELDS = tuple(tables.streams.c.keys())
 
 
 class SqliteBackend:
     """`recorder.store.backend.Backend` over one file."""
+
+    streams_results = True
 
     def __init__(self, path: Path, found: files.Found, *, readonly: bool) -> None:
         self.path = path
@@ -50,6 +59,9 @@ class SqliteBackend:
     def read(self) -> AbstractContextManager[Connection]:
         self._same_process()
         return self._engine.begin()
+
+    def view(self) -> AbstractContextManager[Connection]:
+        return self.read()
 
     def _same_process(self) -> None:
         """SQLite forbids a forked process the connections of its parent. Raises `DatabaseUnusable`."""
@@ -76,16 +88,29 @@ class SqliteBackend:
         finally:
             self._turn.release()
 
-    def head_by_name(self, connection: Connection, name: str) -> StreamHead | None:
+    # SQLite locks the whole database for a writer: there is nothing to lock besides.
+
+    def head_by_name(self, connection: Connection, name: str, *, lock: bool) -> StreamHead | None:
         return self._head(connection, statements.HEAD_BY_NAME, name)
 
-    def head_by_id(self, connection: Connection, stream_id: int) -> StreamHead | None:
+    def head_by_id(self, connection: Connection, stream_id: int, *, lock: bool) -> StreamHead | None:
         return self._head(connection, statements.HEAD_BY_ID, stream_id)
 
     def last_event_id(self, connection: Connection, stream_id: int) -> bytes | None:
         with self._driver(connection) as driver:
             found: bytes | None = driver.execute(statements.LAST_EVENT_ID, (stream_id,)).fetchone()[0]
         return found
+
+    def erasures(self, connection: Connection, stream_id: int) -> int:
+        with self._driver(connection) as driver:
+            return int(driver.execute(statements.ERASURES, (stream_id,)).fetchone()[0])
+
+    def intern_type(self, connection: Connection, key: TypeKey) -> int:
+        with self._driver(connection) as driver:
+            row = driver.execute(statements.FIND_TYPE, key).fetchone()
+            if row is None:
+                row = driver.execute(statements.ADD_TYPE, key).fetchone()
+        return int(row[0])
 
     def find_origin(
         self, connection: Connection, stream_id: int, run_id: str | None, parent_run_id: str | None, name: str | None
@@ -95,13 +120,37 @@ class SqliteBackend:
         return row[0] if row is not None else None
 
     def insert_events(self, connection: Connection, rows: Sequence[Row]) -> None:
-        columns = PLAIN if len(rows[0]) == len(PLAIN) else (*PLAIN, *RARE)
+        columns = columns_of(rows[0])
         with self._driver(connection) as driver:
-            driver.executemany(statements.insert_event(columns), rows)
+            driver.executemany(statements.insert(tables.events, columns), rows)
 
-    def grow_head(self, connection: Connection, stream_id: int, last_seq: int, head_hash: bytes) -> None:
+    def grow_head(
+        self, connection: Connection, stream_id: int, first_seq: int, last_seq: int, head_hash: bytes
+    ) -> None:
         with self._driver(connection) as driver:
             driver.execute(statements.GROW_HEAD, (last_seq, head_hash, stream_id))
+            driver.execute(statements.ADD_APPEND, (stream_id, first_seq, last_seq))
+
+    def appends(self, connection: Connection, after: Position, limit: int, *, newest: bool) -> list[Appended]:
+        statement = statements.NEWEST_APPENDS if newest else statements.APPENDS
+        place = (after.epoch, after.position, after.stream_id, after.seq)
+        with self._driver(connection) as driver:
+            return appended(driver.execute(statement, (*place, limit)).fetchall(), newest=newest)
+
+    def is_ahead(self, connection: Connection, place: Position) -> bool:
+        with self._driver(connection) as driver:
+            return bool(driver.execute(statements.IS_AHEAD, (place.epoch, place.position)).fetchone()[0])
+
+    def wait_for_append(self, seconds: float) -> None:
+        # SQLite tells no other process of a commit.
+        time.sleep(min(seconds, POLL_SECONDS))
+
+    def kept(self, text: str) -> str:
+        return jsontext.clean(text)
+
+    def insert(self, connection: Connection, table: Table, columns: Sequence[str], rows: Sequence[Row]) -> None:
+        with self._driver(connection) as driver:
+            driver.executemany(statements.insert(table, tuple(columns)), rows)
 
     def upsert(self, connection: Connection, table: Table, columns: Sequence[str], rows: Sequence[Row]) -> None:
         with self._driver(connection) as driver:
@@ -121,6 +170,40 @@ class SqliteBackend:
 
         with self._engine.begin() as connection:
             return health.problems(connection, self.path)
+
+    def backup(self, path: Path) -> None:
+        if path.exists():
+            raise BadInput(f"{path} exists already: name a new file")
+        try:
+            # In a read transaction: without one SQLite begins anew whenever another program has written meanwhile.
+            with closing(sqlite3.connect(path)) as target, self.read() as connection:
+                _user_version(connection)
+                # Python looks for signals where it is told of progress.
+                _driver_of(connection).backup(target, pages=BACKUP_PAGES, progress=lambda *_: None)
+        except sqlite3.Error as error:
+            path.unlink(missing_ok=True)
+            raise BadInput(f"{path} cannot be written: {error}") from None
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+
+    def roles(self) -> str:
+        raise BadInput(f"{self.shown} is a SQLite file, which has no roles: the file's permissions are what counts")
+
+    def scrub(self) -> str | None:
+        # `secure_delete` overwrote the pages; the WAL still has what they were before, until it is written back.
+        with self._turn, self._engine.connect() as connection:
+            driver = _driver_of(connection)
+            try:
+                # Whoever waits here for a reader keeps all writers out meanwhile.
+                driver.execute(f"PRAGMA busy_timeout = {int(SCRUB_SECONDS * 1000)}")
+                busy, *_ = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                driver.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
+            except sqlite3.Error as error:
+                raise faults.translate(error, self.shown) from error
+        if not busy:
+            return None
+        return f"another program reads {self.path}: it and its -wal keep the old bytes until nobody has it open"
 
     def close(self) -> None:
         self._drop_writer()

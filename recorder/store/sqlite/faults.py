@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from recorder.errors import DatabaseUnusable
+from recorder.errors import DatabaseUnusable, RecorderError, Unstorable
 
 _PRIMARY = 0xFF
 """The low byte of an extended result code (https://www.sqlite.org/rescode.html)."""
@@ -21,6 +21,9 @@ _LINES = {
     sqlite3.SQLITE_IOERR: "cannot be read or written: the disk or file system reports an error",
 }
 
+_OF_A_VALUE = {sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH}
+"""Errors that say something of the row, and nothing of the database."""
+
 
 def code_of(error: BaseException) -> int:
     """The primary result code, 0 where the error did not come from SQLite itself."""
@@ -32,6 +35,7 @@ def line_for(error: BaseException) -> str:
     return _LINES.get(code_of(error)) or f"refused: {error}"
 
 
-def translate(error: BaseException, shown: str) -> DatabaseUnusable:
+def translate(error: BaseException, shown: str) -> RecorderError:
     """The error to raise in place of SQLite's own."""
-    return DatabaseUnusable(f"{shown} {line_for(error)}")
+    kind = Unstorable if code_of(error) in _OF_A_VALUE else DatabaseUnusable
+    return kind(f"{shown} {line_for(error)}")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, create_engine
 
+from recorder.store import migrate
 from recorder.store.shapes import Problem
 from recorder.store.sqlite.files import PREFIXES
 
@@ -40,6 +41,7 @@ def problems(connection: Connection, path: Path) -> list[Problem]:
     """Each thing that is damaged or will hurt."""
     lines = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check(20)")]
     found = [Problem("damage", " ".join(line.split())) for line in lines if line != "ok"]
+    found += [Problem("damage", text) for text in _unguarded(connection)]
     names = connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").scalars()
     foreign = [name for name in names if not name.startswith(PREFIXES)]
     if foreign:
@@ -49,6 +51,31 @@ def problems(connection: Connection, path: Path) -> list[Problem]:
         text = f"journal mode is {mode}, not wal: readers and the writer will wait for each other"
         found.append(Problem("risk", text))
     return found + surroundings(path, sqlite3.sqlite_version_info)
+
+
+def _unguarded(connection: Connection) -> list[str]:
+    """What of the triggers is not as this program's migrations make it."""
+    if connection.exec_driver_sql("PRAGMA user_version").scalar_one() != migrate.SCHEMA:
+        return []  # An older schema is brought up before it is written.
+    engine = create_engine("sqlite://")
+    with engine.begin() as fresh:
+        migrate.upgrade(fresh)
+        wanted = _triggers(fresh)
+    engine.dispose()
+    here = _triggers(connection)
+    missing = [f"the trigger {name} of {wanted[name][0]} is missing" for name in wanted.keys() - here.keys()]
+    changed = [
+        f"the trigger {name} of {wanted[name][0]} was changed"
+        for name in wanted.keys() & here.keys()
+        if wanted[name] != here[name]
+    ]
+    return [f"{line}: the log can be changed" for line in sorted(missing + changed)]
+
+
+def _triggers(connection: Connection) -> dict[str, tuple[str, str]]:
+    """Table and SQL of each trigger."""
+    rows = connection.exec_driver_sql("SELECT name, tbl_name, sql FROM sqlite_master WHERE type = 'trigger'")
+    return {name: (table, sql) for name, table, sql in rows}
 
 
 def surroundings(path: Path, version: tuple[int, ...]) -> list[Problem]:

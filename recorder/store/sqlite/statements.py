@@ -13,6 +13,24 @@ from sqlalchemy import Table
 from recorder.store import tables
 
 LAST_EVENT_ID = "SELECT max(event_id) FROM log_events WHERE stream_id = ?"
+ERASURES = "SELECT coalesce(max(erasure), 0) FROM log_erasures WHERE stream_id = ?"
+ADD_APPEND = (
+    "INSERT INTO log_appends (stream_id, epoch, position, first_seq, last_seq) "
+    "SELECT ?, 0, coalesce(max(position), 0) + 1, ?, ? FROM log_appends"
+)
+APPENDS = (
+    "SELECT epoch, position, stream_id, last_seq, first_seq FROM log_appends "
+    "WHERE (epoch, position, stream_id, last_seq) > (?, ?, ?, ?) ORDER BY epoch, position LIMIT ?"
+)
+NEWEST_APPENDS = f"{APPENDS.partition(' ORDER ')[0]} ORDER BY epoch DESC, position DESC LIMIT ?"
+IS_AHEAD = "SELECT (?, ?) > (0, coalesce(max(position), 0)) FROM log_appends"
+FIND_TYPE = (
+    "SELECT type_id FROM log_event_types WHERE dialect = ? AND layer = ? AND kind = ? AND framing = ? AND encoding = ?"
+)
+ADD_TYPE = (
+    "INSERT INTO log_event_types (type_id, dialect, layer, kind, framing, encoding) "
+    "SELECT coalesce(max(type_id), 0) + 1, ?, ?, ?, ?, ? FROM log_event_types RETURNING type_id"
+)
 GROW_HEAD = "UPDATE log_streams SET last_seq = ?, head_hash = ? WHERE stream_id = ?"
 # Spelled as the index `log_origins_once` spells it, or SQLite would not use it.
 FIND_ORIGIN = (
@@ -24,9 +42,9 @@ HEAD_BY_ID = f"SELECT {', '.join(tables.streams.c.keys())} FROM log_streams WHER
 
 
 @lru_cache
-def insert_event(columns: Sequence[str]) -> str:
-    """Inserts one event; what is not named is NULL, or 0 for codec and erased."""
-    return f"INSERT INTO log_events ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+def insert(table: Table, columns: Sequence[str]) -> str:
+    """Inserts one row; what is not named is NULL, or its default."""
+    return f"INSERT INTO {table.name} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
 
 
 @lru_cache(maxsize=256)

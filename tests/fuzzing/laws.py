@@ -1,0 +1,246 @@
+"""The laws that hold of every recording, whatever is in it: captured, stored, folded, rebuilt, asked in SQL."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, BinaryIO, cast
+
+from msgspec import Struct, field
+
+import recorder
+from recorder.capture import Captured, capture_file, capture_pipe
+from recorder.errors import BadInput
+from recorder.events import Event, jsontext
+from recorder.ledger import Ledger, snapshots
+from recorder.ledger.last_message import narrowed
+from recorder.ledger.verify import verify
+from recorder.projections.readings import Gathering
+from recorder.replay import Form, emit
+from tests.fuzzing.witness import complaint
+from tests.ledger.logs import NAME, printed, read_model
+from tests.ledger.test_sql_agrees import said_by_sql, said_by_state
+from tests.replay.test_changes import Applied
+from tests.streams import Folding
+
+READINGS: tuple[Gathering, ...] = ("default", "wire", "langchain", "langchainjs")
+_FORMS: tuple[Form, ...] = ("jsonl", "sse", "changes", "patch", "values")
+_VIEWS = (
+    *("streams", "events", "tool_call_chunks_all", "tool_call_chunks", "tool_calls_all", "tool_calls"),
+    *("tool_messages", "pairings", "messages_all", "messages", "findings", "erasures", "runs"),
+)
+
+
+class Broken(Exception):
+    """A law that does not hold; `law` names it."""
+
+    def __init__(self, law: str, detail: str) -> None:
+        super().__init__(f"{law}: {detail}")
+        self.law = law
+
+
+class Outcome(Struct):
+    """What was seen of a recording of which all laws hold."""
+
+    dialects: list[str] = field(default_factory=list)
+    """Those of its events; empty where capture refused it."""
+    calls: int = 0
+    complete: int = 0
+    """Calls that were shown complete, each looked up in the bytes."""
+
+
+@contextmanager
+def snapshots_everywhere() -> Iterator[None]:
+    """Makes a snapshot due at every append."""
+    floor, ratio = snapshots.Pace.FLOOR, snapshots.Pace.RATIO
+    snapshots.Pace.FLOOR, snapshots.Pace.RATIO = 1, 0
+    try:
+        yield
+    finally:
+        snapshots.Pace.FLOOR, snapshots.Pace.RATIO = floor, ratio
+
+
+@cache
+def _empty_database() -> bytes:
+    """A database without a stream; made once, for that takes as long as to try the laws on a short recording."""
+    with TemporaryDirectory(prefix="recorder-fuzz-") as folder:
+        path = Path(folder) / "empty.db"
+        recorder.open(path).close()
+        return path.read_bytes()
+
+
+def hold(rng: random.Random, path: Path, folder: Path, *, document: bool) -> Outcome:
+    """Captures the file into a new database in the folder and tries every law. Raises `Broken`.
+
+    `document`: it is a cassette or a HAR file, whose bytes are not given back.
+    """
+    database = folder / "log.db"
+    database.write_bytes(_empty_database())
+    with snapshots_everywhere(), recorder.open(database) as ledger:
+        data = path.read_bytes()
+        try:
+            captured = _captured(rng, ledger, path, document=document)
+        except BadInput:
+            if ledger.find(NAME) is None:
+                return Outcome()
+            captured = False
+        head = ledger.head(NAME)
+        if head.stale is not None:
+            raise Broken("stale", head.stale)
+        if not document and captured:
+            _same("bytes", b"".join(emit(ledger, NAME, "raw")), data)
+        events = list(ledger.events(NAME))
+        _same("events", [event.seq for event in events], list(range(1, head.last_seq + 1)))
+        outcome = Outcome(dialects=list(dict.fromkeys(event.dialect for event in events)))
+        seqs = sorted(rng.randrange(head.last_seq + 1) for _ in range(2))
+        for gathering in READINGS:
+            _hold_prefix_law(ledger, events, seqs, gathering, outcome)
+        _hold_of_read_model(ledger)
+        for form in _FORMS:
+            _hold_of_emission(ledger, form)
+        return outcome
+
+
+def _captured(rng: random.Random, ledger: Ledger, path: Path, *, document: bool) -> bool:
+    """Captures the file whole, in two parts, or from a pipe; whether all of it is stored."""
+    way = rng.choice(["whole", "whole", "grown", "pipe"])
+    if document or way == "whole":
+        captured = capture_file(ledger, path, name=NAME)
+        _same("known", capture_file(ledger, path, name=NAME).status, "known")
+        return captured.note is None
+    data = path.read_bytes()
+    cut = rng.randrange(len(data) + 1)
+    if way == "pipe":
+        return _piped(ledger, [data[:cut], data[cut:]]).events > 0
+    part = path.with_name(f"part-{path.name}")
+    part.write_bytes(data[:cut])
+    try:
+        capture_file(ledger, part, name=NAME)
+    except BadInput:
+        capture_file(ledger, path, name=NAME)
+        return True
+    try:
+        capture_file(ledger, path, name=NAME)
+    except BadInput:
+        # With more of it, it may turn out to be in another format.
+        _same("bytes", b"".join(emit(ledger, NAME, "raw")), data[:cut])
+        return False
+    return True
+
+
+class _Pipe:
+    """Bytes that come piece by piece."""
+
+    def __init__(self, pieces: list[bytes]) -> None:
+        self._pieces = [piece for piece in pieces if piece]
+
+    def fileno(self) -> int:
+        raise io.UnsupportedOperation("no descriptor")
+
+    def read1(self, _: int) -> bytes:
+        return self._pieces.pop(0) if self._pieces else b""
+
+    read = read1
+
+
+def _piped(ledger: Ledger, pieces: list[bytes]) -> Captured:
+    (captured,) = capture_pipe(ledger, cast(BinaryIO, _Pipe(pieces)), NAME)
+    return captured
+
+
+def _hold_prefix_law(
+    ledger: Ledger, events: list[Event], seqs: list[int], gathering: Gathering, outcome: Outcome
+) -> None:
+    """The state at two events and at the end: resumed from a snapshot at the first, and by the ledger, the same."""
+    full = Folding(gathering).advance(*events[: seqs[0]])
+    resumed = full.resumed()
+    for first, last in ((seqs[0], seqs[0]), (seqs[0], seqs[1]), (seqs[1], len(events))):
+        full.advance(*events[first:last])
+        resumed.advance(*events[first:last])
+        state = full.state
+        _same(f"prefix, {gathering}, resumed at {seqs[0]}, at {last}", resumed.state, state)
+        _hold_of_truth(
+            events[:last], state, gathering, outcome if gathering == "default" and last == len(events) else None
+        )
+        if gathering == "default":
+            _same(f"prefix, by the ledger at {last}", printed(ledger, last), state)
+            last_message = ledger.state(NAME, last, last_message=True)
+            _same(f"last message at {last}", last_message, narrowed(ledger.state(NAME, last)))
+    _same(f"{gathering}, by the ledger", printed(ledger, gather=gathering), full.state)
+
+
+def _hold_of_truth(events: list[Event], state: dict[str, Any], gathering: Gathering, outcome: Outcome | None) -> None:
+    jsontext.encode(state).encode()
+    for message in state["messages"]:
+        for call in message["calls"]:
+            if outcome is not None:
+                outcome.calls += 1
+            if call["state"] != "complete":
+                continue
+            if outcome is not None:
+                outcome.complete += 1
+            if wrong := complaint(message, call, events):
+                where = f"{gathering}, at {len(events)}, call {call['call_ref']} ({call['id']!r:.40})"
+                raise Broken("truth", f"{where}: {wrong}")
+
+
+def _hold_of_read_model(ledger: Ledger) -> None:
+    _same("SQL", _cleaned(said_by_sql(ledger)), _cleaned(said_by_state(printed(ledger))))
+    for view in _VIEWS:
+        for row in ledger.sql(f"SELECT * FROM {view}")[1]:
+            jsontext.encode([None if isinstance(value, bytes) else value for value in row]).encode()
+    verdict = verify(ledger.store, ledger.head(NAME))
+    if not verdict.whole:
+        raise Broken("verify", f"event {verdict.seq}: {verdict.problem}")
+    before, state = read_model(ledger), printed(ledger)
+    ledger.rebuild(NAME)
+    after = read_model(ledger)
+    for table, rows in before.items():
+        _same(f"rebuilt {table}", sorted(after[table], key=repr), sorted(rows, key=repr))
+    _same("the state after a rebuild", printed(ledger), state)
+
+
+def _cleaned(value: Any) -> Any:
+    """The value with lone surrogates written as databases can hold them."""
+    if isinstance(value, dict):
+        return {_cleaned(key): _cleaned(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_cleaned(inner) for inner in value]
+    return jsontext.clean(value) if isinstance(value, str) else value
+
+
+def _hold_of_emission(ledger: Ledger, form: Form) -> None:
+    applied = Applied()
+    for piece in emit(ledger, NAME, form):
+        if form == "changes":
+            applied.apply(json.loads(piece)["changes"])
+        elif form in ("patch", "values"):
+            json.loads(piece)
+    if form == "changes":
+        messages = printed(ledger)["messages"]
+        calls = {call["call_ref"]: call for message in messages for call in message["calls"]}
+        known = ("id", "name", "raw", "state")
+        _same("changes of calls", applied.calls, {ref: {key: calls[ref][key] for key in known} for ref in calls})
+        _same("changes of texts", applied.texts, {message["message_ref"]: message["text"] for message in messages})
+
+
+def _same(law: str, found: Any, expected: Any) -> None:
+    if found != expected:
+        raise Broken(law, _difference(found, expected))
+
+
+def _difference(found: Any, expected: Any, at: str = "") -> str:
+    """The first place in which two values differ."""
+    if isinstance(found, dict) and isinstance(expected, dict) and found.keys() == expected.keys():
+        key = next(key for key in found if found[key] != expected[key])
+        return _difference(found[key], expected[key], f"{at}.{key}")
+    if isinstance(found, list) and isinstance(expected, list) and len(found) == len(expected):
+        place = next(place for place in range(len(found)) if found[place] != expected[place])
+        return _difference(found[place], expected[place], f"{at}[{place}]")
+    return f"{at}: {found!r:.300} is not {expected!r:.300}"
