@@ -51,6 +51,8 @@ _TRUNCATING = frozenset(
         "error",
         "error_limit",
         "error_toxic",
+        "failed",
+        "failure",
         "network_error",
         "malformed_function_call",
         "malformed_model_output",

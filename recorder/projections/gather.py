@@ -46,6 +46,25 @@ class Entry(Struct):
             self.seqs.append([seq, seq])
 
 
+def entry_of(seq: int, ordinal: int, chunk: ToolCallChunk) -> Entry:
+    """The entry that a chunk opens. What it has for index, id, name and arguments is the reading's own affair."""
+    return Entry(
+        ref=f"{seq}:{ordinal}",
+        index=None,
+        id=None,
+        name=None,
+        args=None,
+        first_seq=seq,
+        last_seq=seq,
+        seqs=[],
+        executor=chunk.executor,
+        block=chunk.block,
+        legacy=chunk.legacy,
+        free_text=chunk.free_text,
+        error=chunk.error,
+    )
+
+
 class GatherStep(Struct):
     """What one chunk did to its entry."""
 

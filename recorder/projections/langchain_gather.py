@@ -17,7 +17,7 @@ from msgspec import Struct, field, structs
 
 from recorder.deltas import Severity, ToolCallChunk
 from recorder.dialects.langchain_chunk import chunk_tool_call_chunks
-from recorder.projections.gather import Entry, GatherStep
+from recorder.projections.gather import Entry, GatherStep, entry_of
 from recorder.projections.json_extent import same_json
 from recorder.projections.langchain_validation import valid_index, valid_text
 from recorder.projections.partial_json import INVALID, parse_partial
@@ -102,21 +102,9 @@ class LangChainGather(Struct, tag="langchain"):
             return GatherStep(entry, False, None, None) if _is_providers(chunk) else say_again(entry, seq, chunk)
         opened = entry is None
         if entry is None:
-            entry = Entry(
-                ref=f"{seq}:{ordinal}",
-                index=index,
-                id=id,
-                name=name,
-                args=None if args is None else Rope([args]),
-                first_seq=seq,
-                last_seq=seq,
-                seqs=[],
-                executor=chunk.executor,
-                block=chunk.block,
-                legacy=chunk.legacy,
-                free_text=chunk.free_text,
-                error=chunk.error,
-            )
+            entry = entry_of(seq, ordinal, chunk)
+            entry.index, entry.id, entry.name = index, id, name
+            entry.args = None if args is None else Rope([args])
             self._open(entry)
         else:
             entry.name = _sum(entry.name, name)

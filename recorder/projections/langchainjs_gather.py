@@ -14,7 +14,7 @@ from msgspec import Struct, field
 
 from recorder.deltas import ToolCallChunk
 from recorder.dialects.values import compact, id_of, index_of, text_of
-from recorder.projections.gather import Entry, GatherStep
+from recorder.projections.gather import Entry, GatherStep, entry_of
 from recorder.projections.growing import Array, Leaf, Node, Undo, member, plain
 from recorder.projections.langchain_gather import say_again
 from recorder.projections.langchainjs_calls import Chunk, collapsed
@@ -109,7 +109,7 @@ class LangChainJsGather(Struct, tag="langchainjs"):
         if opened:
             held.entries.append(len(self.entries))
             held.told.append((seq, ordinal))
-            self.entries.append(_entry_of(seq, ordinal, chunk))
+            self.entries.append(entry_of(seq, ordinal, chunk))
         entry = self.entries[held.entries[position]]
         entry.touch(seq)
         step = GatherStep(entry=entry, opened=opened, name=None, args=None)
@@ -139,7 +139,7 @@ class LangChainJsGather(Struct, tag="langchainjs"):
         entry = next((entry for entry in self.entries if entry.legacy), None)
         opened = entry is None
         if entry is None:
-            entry = _entry_of(seq, ordinal, chunk)
+            entry = entry_of(seq, ordinal, chunk)
             self.entries.append(entry)
         entry.touch(seq)
         step = GatherStep(entry=entry, opened=opened, name=None, args=None)
@@ -177,23 +177,6 @@ def _added(held: CallList, known: int | None, fields: dict[str, Any], faults: li
         return known
     undo.push(held.items, Leaf(fields), key_of)
     return len(held.items.items) - 1
-
-
-def _entry_of(seq: int, ordinal: int, chunk: ToolCallChunk) -> Entry:
-    return Entry(
-        ref=f"{seq}:{ordinal}",
-        index=None,
-        id=None,
-        name=None,
-        args=None,
-        first_seq=seq,
-        last_seq=seq,
-        seqs=[],
-        executor=chunk.executor,
-        block=chunk.block,
-        legacy=chunk.legacy,
-        error=chunk.error,
-    )
 
 
 def _take_head(step: GatherStep, call: Node) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import field
 
 from recorder.deltas import MessageChunk
-from recorder.projections.growing import Array, Leaf, Object, Undo, member, object_of, plain
+from recorder.projections.growing import Array, Leaf, Undo, member, object_of
 from recorder.projections.langchainjs_merge import (
     add_array,
     add_object,
@@ -19,44 +19,17 @@ from recorder.projections.langchainjs_merge import (
     list_of,
     target_of,
 )
+from recorder.projections.message_sum import MessageSum
 from recorder.projections.rope import Rope
 from recorder.projections.text_order import last_text
 
 
-class LangChainJsMessage(Struct, tag="langchainjs"):
-    """The sum of a message's chunks, as `AIMessageChunk.concat` of @langchain/core 1.4 has it.
-
-    A field that the library refuses to add (two types under one key) keeps what it had, the chunk's other fields are
-    added, and `refused` says why: the library raises there, and has no sum to compare with. The library drops a chunk's
-    `name` when it adds; so does this.
-    """
+class LangChainJsMessage(MessageSum, tag="langchainjs"):
+    """The sum of a message's chunks, as `AIMessageChunk.concat` of @langchain/core 1.4 has it."""
 
     content_node: Rope | Array = field(default_factory=Rope)
-    kwargs_node: Object = field(default_factory=Object)
-    metadata_node: Object = field(default_factory=Object)
-    usage: dict[str, Any] | None = None
-    message_id: str | None = None
-    refused: list[str] = field(default_factory=list)
-    """What could not be added, and why: `{field}: {reason}`."""
-    begun: bool = False
     with_source: list[int] = field(default_factory=list)
     """Where in the content a block has, or had, a `source_type`: beside blocks of data, text is added otherwise."""
-
-    @property
-    def content(self) -> str | list[Any]:
-        """Text, or a list of texts and blocks. Not to be changed, as the objects below."""
-        content: str | list[Any] = plain(self.content_node)
-        return content
-
-    @property
-    def additional_kwargs(self) -> dict[str, Any]:
-        kwargs: dict[str, Any] = plain(self.kwargs_node)
-        return kwargs
-
-    @property
-    def response_metadata(self) -> dict[str, Any]:
-        metadata: dict[str, Any] = plain(self.metadata_node)
-        return metadata
 
     def add(self, chunk: MessageChunk) -> None:
         """Adds the next chunk. Never raises; `refused` grows by one text for each field that was refused."""
@@ -130,11 +103,3 @@ class LangChainJsMessage(Struct, tag="langchainjs"):
 
     def _add_usage(self, usage: dict[str, Any] | None) -> None:
         self.usage = add_usage(self.usage, usage)
-
-    def _try(self, name: str, change: Callable[[Undo], None]) -> None:
-        undo = Undo()
-        try:
-            change(undo)
-        except (TypeError, RecursionError) as error:
-            undo.back()
-            self.refused.append(f"{name}: {error}")

@@ -3,54 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
-
-from msgspec import Struct, field
 
 from recorder.deltas import MessageChunk
 from recorder.projections.gather import Entry
-from recorder.projections.growing import Array, Leaf, Object, Undo, object_of, plain
+from recorder.projections.growing import Leaf, Undo, object_of, plain
 from recorder.projections.langchain_gather import tool_calls_of
 from recorder.projections.merge import add_content, add_object, add_usage, better_id
+from recorder.projections.message_sum import MessageSum
 from recorder.projections.rope import Rope
 from recorder.projections.text_order import may_scatter
 
 
-class MergedMessage(Struct, tag="langchain"):
+class MergedMessage(MessageSum, tag="langchain"):
     """The sum of a message's chunks, as `AIMessageChunk.__add__` of langchain-core 1.8 has it.
 
-    A field that the library refuses to add (two types under one key, two floats that differ) keeps what it had, the
-    chunk's other fields are added, and `refused` says why: the library raises there, and has no sum to compare with.
-    The library drops a chunk's `name` when it adds; so does this.
+    It refuses two floats that differ as well.
     """
 
-    content_node: Object | Array | Rope | Leaf = field(default_factory=Rope)
-    kwargs_node: Object = field(default_factory=Object)
-    metadata_node: Object = field(default_factory=Object)
-    usage: dict[str, Any] | None = None
-    message_id: str | None = None
     position: str | None = None
     """`last` once a chunk said so."""
-    refused: list[str] = field(default_factory=list)
-    """What could not be added, and why: `{field}: {reason}`."""
-    begun: bool = False
-
-    @property
-    def content(self) -> str | list[Any]:
-        """Text, or a list of texts and blocks. Not to be changed, as the objects below."""
-        content: str | list[Any] = plain(self.content_node)
-        return content
-
-    @property
-    def additional_kwargs(self) -> dict[str, Any]:
-        kwargs: dict[str, Any] = plain(self.kwargs_node)
-        return kwargs
-
-    @property
-    def response_metadata(self) -> dict[str, Any]:
-        metadata: dict[str, Any] = plain(self.metadata_node)
-        return metadata
 
     def add(self, chunk: MessageChunk) -> None:
         """Adds the next chunk. Never raises; `refused` grows by one text for each field that was refused."""
@@ -103,14 +76,6 @@ class MergedMessage(Struct, tag="langchain"):
 
     def _add_usage(self, usage: dict[str, Any] | None) -> None:
         self.usage = add_usage(self.usage, usage)
-
-    def _try(self, name: str, change: Callable[[Undo], None]) -> None:
-        undo = Undo()
-        try:
-            change(undo)
-        except (TypeError, ValueError, RecursionError) as error:
-            undo.back()
-            self.refused.append(f"{name}: {error}")
 
 
 def _whole_call(block: Any, calls: dict[str | None, dict[str, Any]]) -> Any:

@@ -89,7 +89,8 @@ class MessageFold:
         self._gathered(message, steps)
         for reason in message.merged.refused[refused:] if message.merged is not None else ():
             self._telling.found(delta.run_id, "langchain-refuses-chunk", "error", reason)
-        if text := text_of_content(delta.content):
+        text = text_of_content(delta.content)
+        if text or (message.scattered and delta.content):
             self._tell_text(message, text)
 
     def gather(self, chunks: list[ToolCallChunk]) -> None:

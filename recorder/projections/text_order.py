@@ -12,7 +12,8 @@ def may_scatter(held: Node, content: str | list[Any]) -> bool:
     """Whether the content's text may go elsewhere than behind the text so far, or be lost.
 
     Text that is no block, and blocks without an index, are appended. A block with an index is merged into the one that
-    has it; that is the text's end only where it is the last block with text. False is certain, True must be looked at.
+    has it; that is the text's end only where it is the last block with text. So is text in a block of another type, for
+    the type that came first stays. False is certain, True must be looked at.
     """
     if isinstance(content, str):
         return bool(content) and not isinstance(held, Rope) and not (isinstance(held, Array) and held.items)
@@ -24,7 +25,7 @@ def may_scatter(held: Node, content: str | list[Any]) -> bool:
     for item in with_text:
         key = index_key(item.get("index"))
         positions = held.by_index.get(key) if key is not None else None
-        if positions and (len(content) > 1 or positions[0] != last_text(held)):
+        if positions and (item.get("type") != "text" or len(content) > 1 or positions[0] != last_text(held)):
             return True
     return False
 

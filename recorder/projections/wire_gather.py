@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from msgspec import Struct, field
 
 from recorder.deltas import ToolCallChunk
-from recorder.projections.gather import Entry, GatherStep
+from recorder.projections.gather import Entry, GatherStep, entry_of
 from recorder.projections.json_extent import JsonExtent, is_whole, same_json
 from recorder.projections.rope import Rope
 from recorder.projections.wire_identity import Findings, Places, find_entry, plain_index
@@ -62,25 +62,12 @@ class WireGather(Struct, tag="wire", dict=True):
         return step
 
     def _open(self, seq: int, chunk: ToolCallChunk, ordinal: int) -> int:
-        self.entries.append(
-            Entry(
-                ref=f"{seq}:{ordinal}",
-                index=plain_index(chunk.index),
-                id=chunk.id or None,
-                name=None,
-                args=None,
-                first_seq=seq,
-                last_seq=seq,
-                seqs=[],
-                executor=chunk.executor,
-                block=chunk.block,
-                legacy=chunk.legacy,
-                free_text=chunk.free_text,
-            )
-        )
+        entry = entry_of(seq, ordinal, chunk)
+        entry.index, entry.id = plain_index(chunk.index), chunk.id or None
+        self.entries.append(entry)
         self.extents.append(JsonExtent())
         position = len(self.entries) - 1
-        self._places.add(position, self.entries[position])
+        self._places.add(position, entry)
         return position
 
     def _drop_placeholder(self, position: int, args: str | None, findings: Findings) -> tuple[int, int] | None:

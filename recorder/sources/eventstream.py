@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from recorder.events import eventstream
+from recorder.sources.buffered import Buffered
 from recorder.sources.frame import Frame
 
 _NAMES = (":event-type", ":exception-type", ":error-code")
 """Headers that say what a message is; by its `:message-type` it has one of them."""
 
 
-class EventstreamReader:
+class EventstreamReader(Buffered):
     """Messages whose checksums fit.
 
     What is damaged is one frame of kind `damaged` up to the next place where a message begins: botocore gives up there,
@@ -19,17 +20,11 @@ class EventstreamReader:
 
     def __init__(self, resume: bytes = b"", *, midway: bool = False) -> None:
         del midway  # Where a message begins does not depend on what came before it.
-        self._buffer = bytearray(resume)
-        self._old = len(resume)
-        """How many bytes at the buffer's start came with an earlier input."""
+        super().__init__(resume)
         self._damaged = False
         """Whether no sound message begins at the buffer's start."""
         self._searched = 1
         """Before this offset no message begins behind the damage."""
-
-    @property
-    def pending(self) -> bytes:
-        return bytes(self._buffer)
 
     def feed(self, data: bytes) -> list[Frame]:
         self._buffer += data
@@ -37,10 +32,9 @@ class EventstreamReader:
 
     def end(self) -> list[Frame]:
         frames = self._take(ended=True)
-        rest, old = self.pending, self._old
-        if len(rest) > old:
-            frames.append(Frame(body=rest, raw=rest[old:], kind="partial", continues=old > 0))
-        self._buffer, self._old = bytearray(), 0
+        if len(self._buffer) > self._old:
+            frames.append(self._partial())
+        self._clear()
         self._damaged, self._searched = False, 1
         return frames
 
@@ -51,8 +45,7 @@ class EventstreamReader:
                 frames.append(self._frame(start, stop))
             start, self._damaged, self._searched = stop, False, stop + 1
         if start:
-            del self._buffer[:start]
-            self._old = max(0, self._old - start)
+            self._drop(start)
             self._searched -= start
         return frames
 
@@ -77,7 +70,7 @@ class EventstreamReader:
 
     def _frame(self, start: int, stop: int) -> Frame:
         whole = bytes(self._buffer[start:stop])
-        raw, continues = whole[max(0, self._old - start) :], start < self._old
+        raw, continues = self._new(start, stop), start < self._old
         if self._damaged:
             return Frame(body=whole, raw=raw, kind="damaged", continues=continues)
         headers, payload = eventstream.decode(whole)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+from msgspec import structs
+
+from recorder.sources.buffered import Buffered
 from recorder.sources.frame import BOM, Frame
 
 _WHITE_SPACE = re.compile(rb"[ \t\r\n]*")
@@ -14,7 +17,7 @@ _COMMA, _QUOTE, _ESCAPE = b',"\\'
 _OPEN_ARRAY, _CLOSE_ARRAY, _OPEN_OBJECT = b"[]{"
 
 
-class JsonArrayReader:
+class JsonArrayReader(Buffered):
     """Elements of top-level arrays, each as soon as it has closed; a number or a word, when something follows it.
 
     Brackets, commas and white space before an element belong to its frame; those behind the last one are a `comment`
@@ -22,9 +25,7 @@ class JsonArrayReader:
     """
 
     def __init__(self, resume: bytes = b"", *, midway: bool = False) -> None:
-        self._buffer = bytearray(resume)
-        self._old = len(resume)
-        """How many bytes at the buffer's start came with an earlier input."""
+        super().__init__(resume)
         self._position = 0
         """Before this offset all has been looked at."""
         self._at_start = not midway
@@ -35,10 +36,6 @@ class JsonArrayReader:
         self._depth = 0
         self._in_string = False
 
-    @property
-    def pending(self) -> bytes:
-        return bytes(self._buffer)
-
     def feed(self, data: bytes) -> list[Frame]:
         self._buffer += data
         buffer, frames, start = self._buffer, list[Frame](), 0
@@ -47,27 +44,26 @@ class JsonArrayReader:
                 frames.append(
                     Frame(
                         body=bytes(buffer[self._element : stop]),
-                        raw=bytes(buffer[max(start, self._old) : stop]),
+                        raw=self._new(start, stop),
                         continues=start < self._old,
                     )
                 )
             start = self._position = stop
             self._element = None
         if start:
-            del buffer[:start]
-            self._old = max(0, self._old - start)
+            self._drop(start)
             self._position -= start
             self._element = None if self._element is None else self._element - start
         return frames
 
     def end(self) -> list[Frame]:
-        rest, old = self.pending, self._old
-        self._buffer, self._old = bytearray(), 0
-        if len(rest) <= old:
+        old, rest = self._old, self._partial()
+        self._clear()
+        if len(rest.body) <= old:
             return []
-        if self._element is not None or rest.rstrip().endswith(b","):
-            return [Frame(body=rest, raw=rest[old:], kind="partial", continues=old > 0)]
-        return [Frame(body=rest.rstrip(b"\r\n"), raw=rest[old:], kind="comment", continues=old > 0)]
+        if self._element is not None or rest.body.rstrip().endswith(b","):
+            return [rest]
+        return [structs.replace(rest, body=rest.body.rstrip(b"\r\n"), kind="comment")]
 
     def _find_element(self) -> bool:
         """Goes to where the next element begins; false where its first byte has not come."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from recorder.sources.buffered import Buffered
 from recorder.sources.frame import BOM, Frame, is_whole
 
 
-class NdjsonReader:
+class NdjsonReader(Buffered):
     r"""Lines up to `\n` or `\r\n`. A blank line is a `comment` frame.
 
     Blank lines at the start of an input belong to its first frame: there they are, as a rule, the line end that an
@@ -13,18 +14,12 @@ class NdjsonReader:
     """
 
     def __init__(self, resume: bytes = b"", *, midway: bool = False) -> None:
-        self._buffer = bytearray(resume)
-        self._old = len(resume)
-        """How many bytes at the buffer's start came with an earlier input."""
+        super().__init__(resume)
         self._line = 0
         """Where the open line begins in the buffer; before it lie only the blank lines of the input's start."""
         self._scanned = 0
         """Before this offset there is no line feed that has not been seen."""
         self._at_start = not midway
-
-    @property
-    def pending(self) -> bytes:
-        return bytes(self._buffer)
 
     def feed(self, data: bytes) -> list[Frame]:
         self._buffer += data
@@ -39,8 +34,7 @@ class NdjsonReader:
             start = stop
         self._scanned = len(buffer)
         if start:
-            del buffer[:start]
-            self._old = 0
+            self._drop(start)
             self._line -= start
             self._scanned -= start
         return frames
@@ -53,8 +47,8 @@ class NdjsonReader:
             if is_whole(line) or not line.strip():
                 frames.append(self._frame(line.removesuffix(b"\r"), 0, len(rest)))
             else:
-                frames.append(Frame(body=rest, raw=rest[self._old :], kind="partial", continues=self._old > 0))
-        self._buffer, self._old = bytearray(), 0
+                frames.append(self._partial())
+        self._clear()
         return frames
 
     def _content(self, line: bytes) -> bytes:
@@ -63,7 +57,7 @@ class NdjsonReader:
     def _frame(self, line: bytes, start: int, stop: int) -> Frame:
         return Frame(
             body=line,
-            raw=bytes(self._buffer[max(start, self._old) : stop]),
+            raw=self._new(start, stop),
             kind="data" if line.strip() else "comment",
             continues=start < self._old,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from recorder.sources.buffered import Buffered
 from recorder.sources.frame import BOM, Frame, is_whole
 
 _BLOCK_END = re.compile(rb"(?>\r\n|\r|\n)(?>\r\n|\r|\n)")
@@ -14,22 +15,16 @@ _LINE_END = re.compile(rb"(?>\r\n|\r|\n)\Z")
 _CR = 0x0D
 
 
-class SseReader:
+class SseReader(Buffered):
     """Blocks up to their blank line. Further blank lines belong to the frame that follows them."""
 
     def __init__(self, resume: bytes = b"", *, midway: bool = False) -> None:
-        self._buffer = bytearray(resume)
-        self._old = len(resume)
-        """How many bytes at the buffer's start came with an earlier input."""
+        super().__init__(resume)
         self._block = 0
         """Where the open block begins in the buffer: behind the byte order mark and blank lines."""
         self._scanned = 0
         """Before this offset no block ends: without it a long block would be searched again at every feed."""
         self._at_start = not midway
-
-    @property
-    def pending(self) -> bytes:
-        return bytes(self._buffer)
 
     def feed(self, data: bytes) -> list[Frame]:
         self._buffer += data
@@ -39,7 +34,7 @@ class SseReader:
         frames = self._take(ended=True)
         if len(self._buffer) > self._old:
             frames.append(self._remainder())
-        self._buffer, self._old = bytearray(), 0
+        self._clear()
         return frames
 
     def _take(self, *, ended: bool) -> list[Frame]:
@@ -60,8 +55,7 @@ class SseReader:
             start = self._block = self._scanned = stop
             self._at_start = False
         if start:
-            del buffer[:start]
-            self._old = max(0, self._old - start)
+            self._drop(start)
             self._block -= start
             self._scanned -= start
         return frames
@@ -77,7 +71,7 @@ class SseReader:
         data, event, id = _fields(block)
         return Frame(
             body=block if data is None else data,
-            raw=bytes(self._buffer[max(start, self._old) : stop]),
+            raw=self._new(start, stop),
             event=event,
             id=id,
             kind="comment" if data is None else "data",
@@ -91,7 +85,7 @@ class SseReader:
         data, _, _ = _fields(block)
         if _is_whole_block(lines, data) if data is not None else _says_nothing(lines):
             return self._frame(block, 0, len(rest))
-        return Frame(body=rest, raw=rest[self._old :], kind="partial", continues=self._old > 0)
+        return self._partial()
 
 
 def _is_whole_block(lines: bytes, data: bytes) -> bool:

@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
+from msgspec import structs
+
+from recorder.sources.buffered import Buffered
 from recorder.sources.frame import Frame, is_whole
 
 
-class WholeReader:
+class WholeReader(Buffered):
     """Gives its one frame at the end. `trusted`: the input is whole by other knowledge, whatever it holds."""
 
     def __init__(self, resume: bytes = b"", *, midway: bool = False, trusted: bool = False) -> None:
-        self._buffer = bytearray(resume)
-        self._old = len(resume)
+        super().__init__(resume)
         self._trusted = trusted
-
-    @property
-    def pending(self) -> bytes:
-        return bytes(self._buffer)
 
     def feed(self, data: bytes) -> list[Frame]:
         self._buffer += data
         return []
 
     def end(self) -> list[Frame]:
-        body, old = self.pending, self._old
-        self._buffer, self._old = bytearray(), 0
-        if len(body) <= old:
+        old, frame = self._old, self._partial()
+        self._clear()
+        if len(frame.body) <= old:
             return []
-        whole = self._trusted or is_whole(body)
-        return [Frame(body=body, raw=body[old:], kind="data" if whole else "partial", continues=old > 0)]
+        whole = self._trusted or is_whole(frame.body)
+        return [structs.replace(frame, kind="data") if whole else frame]

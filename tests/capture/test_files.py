@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from pathlib import Path
 
 import pytest
@@ -15,24 +16,36 @@ from recorder.replay.emit import Form
 from tests.capture.made import CALL, calls, captures, chunk, emitted, ndjson, sse
 from tests.command import CASSETTES
 
+
+def short(*, finish: str | None = None, id: str | None = None, **function: str) -> str:
+    """As `chunk`, in as few bytes as will do: what is cut at every byte is captured as often."""
+    calls = [({"id": id} if id else {}) | {"index": 0, "function": function}]
+    choice = {"finish_reason": finish} if finish else {}
+    return json.dumps(
+        {"choices": [choice | {"delta": {"tool_calls": calls} if function else {}}]},
+        ensure_ascii=False,
+        separators=(",", ":"),
+    )
+
+
+SHORT = [
+    short(id="c1", name="f", arguments=""),
+    short(arguments='{"é'),
+    short(arguments='": 1}'),
+    short(finish="tool_calls"),
+]
 SSE = (
     b": hi\n\n"
-    + sse(chunk(id="c1", name="f", args=""))
+    + sse(SHORT[0])
     + b"data: "
-    + chunk(args='{"é').encode()
+    + SHORT[1].encode()
     + b"\r\n\r\n"
     + b"event: x\nid: 7\ndata: "
-    + chunk(args='": 1}').encode()
+    + SHORT[2].encode()
     + b"\n\n\n"
-    + sse(chunk(finish="tool_calls"), "[DONE]")
+    + sse(SHORT[3], "[DONE]")
 )
-NDJSON = (
-    b"\n"
-    + ndjson(chunk(id="c1", name="f", args=""))
-    + chunk(args='{"é').encode()
-    + b"\r\n\n"
-    + ndjson(chunk(args='": 1}'), chunk(finish="tool_calls"))
-)
+NDJSON = b"\n" + ndjson(SHORT[0]) + SHORT[1].encode() + b"\r\n\n" + ndjson(*SHORT[2:])
 
 
 @pytest.mark.parametrize(
@@ -73,12 +86,12 @@ def test_a_file_captured_in_two_parts_is_as_if_captured_at_once(
 
 
 def test_a_file_that_grows_byte_by_byte_is_never_stored_twice(ledger: Ledger, tmp_path: Path) -> None:
-    path, whole = tmp_path / "x.sse", sse(*CALL[:2], CALL[-1])
-    for end in range(len(sse(CALL[0])), len(whole) + 1):
+    path, whole = tmp_path / "x.sse", sse(SHORT[0], SHORT[1], SHORT[3])
+    for end in range(len(sse(SHORT[0])), len(whole) + 1):
         path.write_bytes(whole[:end])
         capture_file(ledger, path)
         assert emitted(ledger, "x", "sse") == whole[:end]
-    assert calls(ledger, "x") == [("c1", "add", '{"a": 1', {"a": 1}, "invalid")]
+    assert calls(ledger, "x") == [("c1", "f", '{"é', {}, "invalid")]
 
 
 def test_the_same_bytes_are_known_and_not_stored_again(ledger: Ledger) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -50,6 +51,20 @@ def test_state_for_a_person(recorded: Rec) -> None:
     assert "complete  events 4-17\n" in whole
     assert "    not answered\n" in whole
     assert "  tokens: 84 input, 31 output, 115 total\n" in whole
+
+
+def test_names_ids_and_block_types_of_any_kind_are_shown_on_their_line(rec: Rec, tmp_path: Path) -> None:
+    """Nothing that a model was made to say moves the cursor; content without a type, or with an odd one, is shown."""
+    call = {"name": "f\x1b[2J\n", "args": "{}", "id": "a\r\u2028", "index": 0}
+    content = [{"text": "no type"}, {"type": ["odd"], "text": "b"}, {"type": 1}]
+    chunk = {"type": "AIMessageChunk", "content": content, "tool_call_chunks": [call]}
+    path = tmp_path / "odd.jsonl"
+    path.write_text(json.dumps({"event": "on_chat_model_stream", "run_id": "r\x07", "data": {"chunk": chunk}}) + "\n")
+    rec("capture", path).fine()
+    shown = [*rec("replay", "odd").fine().out.splitlines(), *rec("diff", "odd@1").fine().out.splitlines()]
+    assert all(line.isprintable() for line in shown)
+    assert '  block: {"text": "no type"}' in shown
+    assert any(line.startswith(r"  call f\u001b[2J\n  id a\r\u2028  open") for line in shown)
 
 
 def test_state_for_a_person_shows_calls_beside_their_answers(recorded: Rec) -> None:

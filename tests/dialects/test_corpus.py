@@ -72,11 +72,19 @@ def test_every_api_of_the_corpus_is_one_of_ours() -> None:
     assert {dialect_of(row) for row in ALL} - {None} == set(corpus.DIALECTS.values())
 
 
+def shape(value: Any) -> Any:
+    """What a decoder may stumble over: names and types, not texts; of a list its first elements."""
+    if isinstance(value, dict):
+        return tuple((key, shape(item)) for key, item in value.items())
+    return tuple(map(shape, value[:3])) if isinstance(value, list) else type(value).__name__
+
+
 def test_no_frame_of_any_provider_makes_any_dialect_raise() -> None:
+    """Of every stream the first frame of each shape: a thousand frames of text are alike."""
     for row in ALL:
-        frames = list(sse(stream_file(row)))[:40]
+        frames = {(name, shape(value_of(data))): (name, data) for name, data in reversed(list(sse(stream_file(row))))}
         for dialect in DIALECTS.values():
-            decode_events(dialect, [frame(dialect, data, name) for name, data in frames])
+            decode_events(dialect, [frame(dialect, data, name) for name, data in reversed(frames.values())])
 
 
 def test_ours_recognise_their_own_streams_and_no_others() -> None:

@@ -30,6 +30,8 @@ from recorder.dialects.finish_reasons import is_truncating, reason_of
         "MISSING_THOUGHT_SIGNATURE",
         "CONTINUATION",
         "malformed_tool_use",
+        "failed",
+        "FAILURE",
         "lengthlength",
         "content_filtercontent_filtercontent_filter",
     ],

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from recorder.deltas import (
+    BlockStopped,
     Failure,
     History,
     HistoryAnswer,
@@ -293,3 +294,18 @@ def test_a_forced_tool_is_a_finding(choice: Any, forced: str | None) -> None:
 )
 def test_what_cannot_be_read_is_a_finding(value: Any, rule: str) -> None:
     assert rule in rules(decode_frames(INTERACTIONS, created(), value))
+
+
+def test_a_streamed_call_begins_without_arguments_and_stays_open_until_its_stop() -> None:
+    call = {"type": "function_call", "id": "c1", "name": "f", "arguments": {}}
+    deltas = decode_frames(INTERACTIONS, created(), start(0, **call))
+    (chunk,) = of(ToolCallChunk, deltas)
+    assert (chunk.name, chunk.args) == ("f", "")
+    assert of(BlockStopped, deltas) == []
+
+
+def test_at_the_end_only_calls_with_an_id_are_confirmed() -> None:
+    step = {"type": "model_output", "id": "s1", "content": [{"type": "text", "text": "a"}]}
+    nameless = {"type": "function_call", "name": "f", "arguments": {}}
+    frames = [created(), *TEXT, completed(steps=[step, nameless])]
+    assert of(ToolCallChunk, decode_frames(INTERACTIONS, *frames)) == []

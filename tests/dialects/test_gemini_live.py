@@ -213,3 +213,15 @@ def test_what_is_about_the_connection_says_nothing(name: str) -> None:
 )
 def test_what_cannot_be_read_is_a_finding(value: Any, rule: str) -> None:
     assert rules(decode_frames(LIVE, value)) == [rule]
+
+
+def test_a_call_that_was_to_go_on_when_its_turn_was_over_is_told() -> None:
+    piece = {"jsonPath": "$.a", "stringValue": "x", "willContinue": True}
+    begun = {"id": "c1", "name": "f", "partialArgs": [piece], "willContinue": True}
+    assert rules(decode_frames(LIVE, SETUP, {"toolCall": {"functionCalls": [begun]}}, OVER)) == ["arguments-unfinished"]
+
+
+def test_a_session_has_one_choice() -> None:
+    deltas = decode_frames(LIVE, SETUP, content("a"), CALL, OVER)
+    shown = [each for each in deltas if isinstance(each, TextChunk | ToolCallChunk | MessageStarted | MessageFinished)]
+    assert {each.choice for each in shown} == {0}

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from recorder.dialects import DIALECTS, get, recognise
+from recorder.dialects import DIALECTS, UNKNOWN, get, recognise
 
 CHUNK = {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": "a"}}]}
 START = {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
@@ -45,19 +45,23 @@ OURS = [
     ("ollama.chat", {"model": "m", "response": "a", "done": True, "done_reason": "stop"}),
     ("xai.grpc", {"id": "r", "outputs": [{"delta": {"content": "a", "role": "ROLE_ASSISTANT"}}]}),
     ("xai.grpc", {"id": "r", "outputs": [{"message": {"content": "a"}, "finishReason": "REASON_STOP"}]}),
+    ("openai.responses", {"type": "response.created", "response": {"id": "resp_1"}}),
+    ("openai.responses", {"object": "response", "id": "resp_1", "output": []}),
+    ("gemini", {"candidates": [{"content": {"parts": [{"text": "a"}]}}]}),
+    ("gemini.live", {"serverContent": {"modelTurn": {"parts": [{"text": "a"}]}}}),
+    ("gemini.interactions", {"event_type": "interaction.created", "interaction": {"id": "i"}}),
+    ("bedrock.converse", {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"text": "a"}}}),
+    ("bedrock.invoke", {"bytes": "eyJvdXRwdXRUZXh0IjoiYSJ9"}),
 ]
 NOBODYS = [
     {"error": {"message": "no"}},
     {"type": "error", "error": {"type": "overloaded_error", "message": "no"}},
     {"type": "ping"},
-    {"type": "response.created", "response": {"id": "resp_1"}},
     {"type": "message", "id": "m", "role": "assistant", "content": []},
-    {"candidates": [{"content": {"parts": [{"text": "a"}]}}]},
-    {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"text": "a"}}},
     {"choices": []},
+    {"candidates": []},
     {"event": "interaction.start", "data": {}},
     {"type": ["message_stop"]},
-    ["messages", [{"type": "AIMessageChunk", "content": ""}, {}]],
     "[DONE]",
     None,
     3,
@@ -72,10 +76,14 @@ def test_a_frame_is_its_own_dialects_only(name: str, value: Any) -> None:
     assert found.name == name
 
 
+def test_every_dialect_knows_frames_of_its_own() -> None:
+    assert {name for name, _ in OURS} == set(DIALECTS) - {UNKNOWN}
+
+
 @pytest.mark.parametrize("value", NOBODYS, ids=str)
 def test_what_others_say_too_is_nobodys(value: Any) -> None:
-    ours = ("langchain.v2", "anthropic.messages", "openai.chat", "unknown")
-    assert not any(DIALECTS[name].recognises(value, None) for name in ours)
+    assert [dialect.name for dialect in DIALECTS.values() if dialect.recognises(value, None)] == []
+    assert recognise(value, None) is None
 
 
 def test_a_name_that_nobody_knows_is_read_as_unknown() -> None:

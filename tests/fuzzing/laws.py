@@ -16,13 +16,16 @@ from msgspec import Struct, field
 
 import recorder
 from recorder.capture import Captured, capture_file, capture_pipe
+from recorder.cli.commands.diff_text import change_lines, operation_lines
+from recorder.cli.commands.replay_text import lines
 from recorder.errors import BadInput
 from recorder.events import Event, jsontext
 from recorder.ledger import Ledger, snapshots
+from recorder.ledger.erasure import erase
 from recorder.ledger.last_message import narrowed
 from recorder.ledger.verify import verify
 from recorder.projections.readings import Gathering
-from recorder.replay import Form, emit
+from recorder.replay import Form, emit, event_changes, event_patch
 from tests.fuzzing.witness import complaint
 from tests.ledger.logs import NAME, printed, read_model
 from tests.ledger.test_sql_agrees import said_by_sql, said_by_state
@@ -104,6 +107,9 @@ def hold(rng: random.Random, path: Path, folder: Path, *, document: bool) -> Out
         _hold_of_read_model(ledger)
         for form in _FORMS:
             _hold_of_emission(ledger, form)
+        _hold_of_faces(ledger, seqs[1])
+        if rng.random() < 0.3:
+            _hold_of_erasure(ledger, *sorted(rng.randrange(1, head.last_seq + 1) for _ in range(2)))
         return outcome
 
 
@@ -228,6 +234,29 @@ def _hold_of_emission(ledger: Ledger, form: Form) -> None:
         known = ("id", "name", "raw", "state")
         _same("changes of calls", applied.calls, {ref: {key: calls[ref][key] for key in known} for ref in calls})
         _same("changes of texts", applied.texts, {message["message_ref"]: message["text"] for message in messages})
+
+
+def _hold_of_faces(ledger: Ledger, n: int) -> None:
+    """What is printed for people has no line ends and no control characters in it, whatever names and ids have."""
+    shown = [*lines(ledger.state(NAME).to_dict()), *change_lines(event_changes(ledger, NAME, max(n, 1)))]
+    shown += operation_lines(event_patch(ledger, NAME, max(n, 1)))
+    for line in shown:
+        if not line.isprintable():
+            raise Broken("printed", repr(line)[:300])
+
+
+def _hold_of_erasure(ledger: Ledger, first: int, last: int) -> None:
+    """Behind an erasure the state is that of the events which are left, and no call that lost a piece is complete."""
+    erase(ledger.store, ledger.head(NAME), first=first, last=last, reason="fuzz")
+    events = list(ledger.events(NAME))
+    state = Folding().advance(*events).state
+    _same("the state behind an erasure", printed(ledger), state)
+    _hold_of_read_model(ledger)
+    for message in state["messages"]:
+        for call in message["calls"]:
+            lost = any(first <= seq <= last for one, two in call["seqs"] for seq in range(one, two + 1))
+            if lost and call["state"] == "complete":
+                raise Broken("erased", f"call {call['call_ref']} is complete without events {first} to {last}")
 
 
 def _same(law: str, found: Any, expected: Any) -> None:

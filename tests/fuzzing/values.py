@@ -104,7 +104,7 @@ def hostile(rng: random.Random) -> Any:
 
 
 def encoded(rng: random.Random, value: Any) -> bytes:
-    """The value as JSON in one of its spellings; with NaN, and with bytes that are no UTF-8, where the value has some."""
+    """The value as JSON in one of its spellings; NaN, and lone surrogates as bytes that are no UTF-8, may be in it."""
     try:
         text = json.dumps(value, ensure_ascii=rng.random() < 0.5, separators=rng.choice([None, (",", ":")]))
     except (RecursionError, ValueError):

@@ -21,7 +21,7 @@ _CUT = frozenset(
     {
         *("length", "max_tokens", "max_output_tokens", "model_context_window_exceeded", "content_filter", "refusal"),
         *("content_filtered", "guardrail_intervened", "safety", "recitation", "malformed_function_call", "error"),
-        *("incomplete", "failed", "cancelled", "timeout", "error_limit", "error_toxic", "reason_max_len", "max_len"),
+        *("incomplete", "failed", "cancelled", "timeout", "error_limit", "error_toxic", "max_len"),
     }
 )
 _REASONS = (
@@ -32,7 +32,6 @@ _WRITTEN_BY_THE_READER = frozenset(
     {"gemini", "gemini.live", "gemini.interactions", "openai.responses", "langgraph", "langchain.v3", "bedrock.invoke"}
 )
 """Dialects whose frames hold values of arguments, of which their readers write the JSON text."""
-_FRAMEWORKS = ("langchain.v2", "langchain.v3", "langgraph")
 
 
 def complaint(message: Message, call: Call, events: Sequence[Event]) -> str | None:
@@ -154,6 +153,9 @@ def _ends(dialect: str, event: Event, message: Message, call: Call) -> bool:
     value = _value(event)
     if dialect in ("openai.chat", "openai.completions"):
         return any(_is_choices_end(choice, message["choice"]) for choice in _members(value, "choices"))
+    if dialect == "langgraph" and not event.kind.startswith("messages"):
+        # A state that has the message has it whole.
+        return (call["id"] or call["name"] or "").encode() in event.body
     return any(_WORDS[dialect](each, message, call) for each in _objects(value))
 
 
@@ -252,11 +254,6 @@ def _of_v3(each: dict[str, Any], message: Message, call: Call) -> bool:
     return each.get("event") == "message-finish" or _stopped(each)
 
 
-def _of_langgraph(each: dict[str, Any], message: Message, call: Call) -> bool:
-    """A reason to stop, the last chunk, or a state that has the message whole."""
-    return _of_langchain(each, message, call) or bool(each.keys() & {"tool_calls", "tasks", "values", "result"})
-
-
 _WORDS: dict[str, Callable[[dict[str, Any], Message, Call], bool]] = {
     "anthropic.messages": _of_anthropic,
     "openai.responses": _of_responses,
@@ -272,7 +269,7 @@ _WORDS: dict[str, Callable[[dict[str, Any], Message, Call], bool]] = {
     "bedrock.invoke": _of_invoke,
     "langchain.v2": _of_langchain,
     "langchain.v3": _of_v3,
-    "langgraph": _of_langgraph,
+    "langgraph": _of_langchain,
 }
 
 

@@ -200,6 +200,8 @@ OUT_OF_ORDER = {
     "lost": (streamed([], "gone"), ""),
     "absorbed": (streamed(block("text", 0, "a"), block("other", 0, "b"), "c"), "abc"),
     "hidden": (streamed(block("other", 0), block("text", 0, "a")), ""),
+    "of another type": (streamed(block("text", 0, "a"), block("text", 0, "b"), block("other", 0, "c")), "abc"),
+    "of another type, second": (streamed(block("text", 0, "a"), block("other", 0, "b")), "ab"),
 }
 
 

@@ -123,6 +123,38 @@ def test_an_id_that_comes_late_is_told() -> None:
     hold(events_of("".join(f"data: {line}\n\n" for line in lines).encode()))
 
 
+def test_text_that_goes_into_a_block_of_another_type_is_told() -> None:
+    """LangChain adds blocks by their index and keeps the type that came first."""
+    contents = [
+        [{"type": kind, "text": text, "index": 0}] for kind, text in (("text", "a"), ("other", "b"), ("x", "c"))
+    ]
+    lines = [
+        json.dumps(
+            {
+                "event": "on_chat_model_stream",
+                "run_id": "r",
+                "data": {"chunk": {"type": "AIMessageChunk", "content": content}},
+            }
+        )
+        for content in contents
+    ]
+    events = events_of("".join(line + "\n" for line in lines).encode())
+    hold(events)
+    assert Folding().advance(*events).state["messages"][0]["text"] == "abc"
+
+
+def test_a_call_that_opens_in_a_message_that_was_cut_off_is_told_as_truncated() -> None:
+    call = {"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}}
+    frames = [
+        {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": "x"}}]},
+        {"error": {"message": "overloaded"}},
+        {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"tool_calls": [call]}}]},
+    ]
+    events = events_of("".join(f"data: {json.dumps(frame)}\n\n" for frame in frames).encode())
+    hold(events)
+    assert Folding().advance(*events).state["messages"][0]["calls"][0]["state"] == "truncated"
+
+
 def test_what_javascript_replaces_is_told() -> None:
     """A name that comes again takes the place of the first; parsed arguments that are added to are another text."""
     chunks = [

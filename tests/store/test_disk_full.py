@@ -1,4 +1,4 @@
-"""The disk is full, or the database locked, in the middle of recording: one line, nothing half, and it goes on after."""
+"""The disk is full, or the database locked, in the middle of recording: one line, nothing half, and then it goes on."""
 
 from __future__ import annotations
 

@@ -110,8 +110,8 @@ def roles(database: Database = None) -> None:
     Examples:
       rec db roles -d postgresql://owner@server/agents | psql -d agents
 
-    For a writer, an auditor and an eraser. They are to be run by the owner of the tables; nobody should record as the owner, who alone can switch the triggers
-    off that keep the log append-only.
+    For a writer, an auditor and an eraser, to be run by the owner of the tables. Nobody should record as the owner, who
+    alone can switch the triggers off that keep the log append-only.
     """
     with opening.ledger(database) as ledger:
         sys.stdout.write(ledger.store.roles())

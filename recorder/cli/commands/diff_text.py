@@ -32,7 +32,7 @@ def _parts(change: dict[str, Any]) -> tuple[str, str, str]:
     kind = next((name for name in _SUBJECTS if name in rest), None)
     if kind is None:
         return op.replace("_", " "), "", _fields(rest)
-    subject = f"{kind} {rest.pop(kind)}"
+    subject = f"{kind} {printable(rest.pop(kind))}"
     if "field" not in rest:
         return subject, op, _fields(rest)
     field = str(rest.pop("field"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,8 +13,8 @@ from recorder.errors import BadInput
 
 if TYPE_CHECKING:
     from recorder.ledger import Ledger
+    from recorder.replay import Form
 
-Form = Literal["raw", "jsonl", "sse", "changes", "patch", "values"]
 _MOST_RANGES = 10
 """Ranges of erased events that are named."""
 FORMS: dict[str, Form] = {

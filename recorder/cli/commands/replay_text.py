@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from recorder.cli.table import printable
 from recorder.events import jsontext
 
 CUT = 2000
@@ -14,7 +15,7 @@ MOST_FINDINGS = 10
 
 def lines(state: dict[str, Any], *, cut: int | None = None) -> Iterator[str]:
     """The lines of `rec replay STREAM --at N`; `cut`: so many characters of one text are enough."""
-    for line in _lines(state):
+    for line in map(printable, _lines(state)):
         indent = len(line) - len(line.lstrip())
         if cut is None or len(line) - indent <= cut:
             yield line
@@ -74,16 +75,16 @@ def _message(message: dict[str, Any], answers: dict[str, list[dict[str, Any]]]) 
     yield " · ".join(head)
     calls = {call["call_ref"]: call for call in message["calls"]}
     for block in message["blocks"]:
-        call = calls.pop(block.get("call_ref", ""), None) if block["type"] == "tool_call" else None
+        # What stands in LangChain's content is shown as it came, with whatever type.
+        kind = block["type"] if isinstance(block.get("type"), str) else "block"
+        call = calls.pop(block.get("call_ref", ""), None) if kind == "tool_call" else None
         if call is not None:
             yield from _call(call, answers.get(call["call_ref"], []))
-        elif block["type"] == "tool_call":
-            continue
-        else:
-            text = block.get(block["type"])
+        elif kind != "tool_call":
+            text = block.get(kind)
             shown = text if isinstance(text, str) else jsontext.encode({k: v for k, v in block.items() if k != "type"})
             if shown:
-                yield f"  {block['type']}: {_text(shown)}"
+                yield f"  {kind}: {_text(shown)}"
     for call in calls.values():
         yield from _call(call, answers.get(call["call_ref"], []))
     if message["usage"]:
@@ -117,6 +118,4 @@ def _events(seqs: list[list[int]]) -> str:
 
 
 def _text(value: Any) -> str:
-    text = value if isinstance(value, str) else jsontext.encode(value)
-    text = text.replace("\r", "\\r").replace("\n", "\\n")
-    return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text)
+    return value if isinstance(value, str) else jsontext.encode(value)
