@@ -164,9 +164,14 @@ class Transaction(Reads):
         return new
 
     def adopt_erasure(self, head: StreamHead, erasure: Erasure) -> None:
-        """Blanks what an erasure of another database names, and records it as it is there. Raises `BadInput`."""
+        """Blanks what an erasure of another database names, and records it as it is there.
+
+        One that somebody else has brought meanwhile is here already. Raises `BadInput`.
+        """
         current = self._locked(head)
         before = self.erasures(current)
+        if erasure in before:
+            return
         previous = before[-1].hash if before else GENESIS
         if erasure.last_seq > current.last_seq or not follows(erasure, previous, current.uuid, len(before) + 1):
             raise BadInput(f"erasure {erasure.erasure} of stream {current.name!r} does not follow from those before it")

@@ -115,7 +115,10 @@ def test_two_calls_stay_two(frames: list[dict[str, Any]], told: list[str], last:
         assert calls(CREATED, last) == []
         return
     assert sorted(calls(CREATED, *frames, last)) == TWO
-    assert rules(CREATED, *frames, last) == told
+    found = rules(CREATED, *frames, last)
+    assert [rule for rule in found if rule != "readings-part"] == told
+    # Only where an index is used again does LangChain, which goes by it, make something else of the calls.
+    assert ("readings-part" in found) == ("block-index-reused" in told)
 
 
 def test_two_calls_under_one_item_id_are_told_apart_by_their_own() -> None:
