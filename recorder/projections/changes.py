@@ -34,6 +34,8 @@ class ChangeCollector(Silent):
         self._texts: set[str] = set()
         self._states: dict[str, str] = {}
         self._ids: dict[str, str | None] = {}
+        self._nameless: set[str] = set()
+        """Calls whose name was told, and is empty."""
         self._heads: dict[str, tuple[Any, ...]] = {}
         self._pairings: dict[int, tuple[Any, ...]] = {}
 
@@ -71,6 +73,7 @@ class ChangeCollector(Silent):
         for entry in message.gather.entries:
             self._readers.pop(entry.ref, None)
             self._texts.discard(entry.ref)
+            self._nameless.discard(entry.ref)
 
     def text_added(self, seq: int, ordinal: int, message: Message, text: str) -> None:
         if message.scattered:
@@ -99,7 +102,10 @@ class ChangeCollector(Silent):
             self._add(
                 call=entry.ref, op="open", message=message.ref, index=entry.index, id=entry.id, executor=entry.executor
             )
-        if step.name:
+        # An empty name is one all the same where there was none.
+        if step.name or (step.name is not None and not entry.name and entry.ref not in self._nameless):
+            if not step.name:
+                self._nameless.add(entry.ref)
             self._add(call=entry.ref, op="set" if step.renamed else "append", field="name", value=step.name)
         if step.cleared is not None:
             self._add(call=entry.ref, op="set", field="raw", value="")
