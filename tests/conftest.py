@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 
 from recorder.store import Store, open_store
 from tests import postgres, postgres_server
+from tests.databases import made
 from tests.javascript.library import Library, NoLibrary, install, library
 
 # A loaded machine is slow, not wrong.
@@ -67,9 +68,9 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def database(kind: str, tmp_path: Path) -> Iterator[str]:
-    """The path or URL of a database that nobody has used yet. On a server the schema is in it already."""
+    """The path or URL of a database that nobody has used yet. The schema is in it already."""
     if kind == "sqlite":
-        yield str(tmp_path / "runs.db")
+        yield str(made(tmp_path / "runs.db"))
     else:
         yield from _made(kind)
 

@@ -9,11 +9,12 @@ import pytest
 
 from recorder.ledger import Ledger
 from tests.command import Rec
+from tests.databases import made
 
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    with Ledger.open(tmp_path / "ledger.db") as opened:
+    with Ledger.open(made(tmp_path / "ledger.db")) as opened:
         yield opened
 
 

@@ -56,7 +56,7 @@ def test_state_for_a_person(recorded: Rec) -> None:
 def test_names_ids_and_block_types_of_any_kind_are_shown_on_their_line(rec: Rec, tmp_path: Path) -> None:
     """Nothing that a model was made to say moves the cursor; content without a type, or with an odd one, is shown."""
     call = {"name": "f\x1b[2J\n", "args": "{}", "id": "a\r\u2028", "index": 0}
-    content = [{"text": "no type"}, {"type": ["odd"], "text": "b"}, {"type": 1}]
+    content = [{"text": "no type"}, {"type": ["odd"], "text": "b"}, {"type": 1}, {"type": "tool_call", "call_ref": []}]
     chunk = {"type": "AIMessageChunk", "content": content, "tool_call_chunks": [call]}
     path = tmp_path / "odd.jsonl"
     path.write_text(json.dumps({"event": "on_chat_model_stream", "run_id": "r\x07", "data": {"chunk": chunk}}) + "\n")

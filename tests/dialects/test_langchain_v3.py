@@ -203,6 +203,22 @@ def test_an_unknown_delta_is_a_finding() -> None:
     assert rules(decode_frames(V3, START, block("delta", 0, delta={"type": "new-delta"}))) == ["unknown-frame"]
 
 
+def test_an_unknown_event_of_a_message_is_a_finding() -> None:
+    events = [START, {"event": "content-block-extend", "index": 0}]
+    assert rules(decode_frames(V3, *(graph("messages", [event, {"run_id": RUN}]) for event in events))) == [
+        "unknown-frame"
+    ]
+
+
+def test_an_id_that_comes_with_all_arguments_so_far_is_taken() -> None:
+    fields = {"type": "tool_call_chunk", "id": "c1", "args": '{"a"'}
+    frames = [START, call(0, id=None), block("delta", 0, delta={"type": "block-delta", "fields": fields})]
+    assert [(each.id, each.args) for each in of(ToolCallChunk, decode_frames(V3, *frames))] == [
+        (None, ""),
+        ("c1", '{"a"'),
+    ]
+
+
 def test_a_recording_that_begins_late_opens_the_message() -> None:
     deltas = decode_frames(V3, text(0, "a"), FINISH)
     assert [each.run_id for each in of(TextChunk, deltas)] == ["message#1"]

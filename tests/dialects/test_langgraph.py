@@ -322,6 +322,13 @@ def test_a_task_that_fails_cuts_off_what_it_streamed() -> None:
     assert [(each.run_id, each.error) for each in of(RunEnded, deltas)][-1] == ("t1", "ValueError('no')")
 
 
+def test_the_end_of_one_task_leaves_what_another_one_streams() -> None:
+    other = f"lc_run--{RUN[:-1]}7"
+    end = {"id": "t1", "name": "model", "result": {}, "interrupts": []}
+    frames = [chunk(content="a"), chunk(other, place(task="t2"), content="b"), ["tasks", end]]
+    assert ends(decode_frames(LANGGRAPH, *frames)) == [(RUN, "ok", False)]
+
+
 def test_what_a_task_is_given_and_what_a_checkpoint_holds_is_never_new() -> None:
     known = {"messages": [ai("m1", tool_calls=[CALL])]}
     for told in (
@@ -416,3 +423,25 @@ def test_chunks_of_javascript_have_the_type_of_whole_messages() -> None:
     assert [each.content for each in of(MessageChunk, deltas)] == ["a", "a"]
     assert of(MessageClosed, deltas) == []
     assert of(ToolCallChunk, deltas) == []
+
+
+def snapshot(text: str, **fields: Any) -> dict[str, Any]:
+    return {"event": "messages/partial", "data": [{"type": "ai", "id": OWN, "content": text, **fields}]}
+
+
+def test_of_a_text_so_far_what_is_new_is_told() -> None:
+    deltas = decode_frames(LANGGRAPH, snapshot("a"), snapshot("ab"), snapshot("ab"))
+    assert [each.content for each in of(MessageChunk, deltas)] == ["a", "b"]
+    assert rules(deltas) == []
+
+
+def test_a_text_so_far_that_does_not_go_on_is_a_finding() -> None:
+    deltas = decode_frames(LANGGRAPH, snapshot("ab"), snapshot("b"))
+    assert [each.content for each in of(MessageChunk, deltas)] == ["ab"]
+    assert rules(deltas) == ["restatement-differs"]
+
+
+def test_a_reason_that_every_snapshot_repeats_finishes_the_message_once() -> None:
+    over = {"response_metadata": {"finish_reason": "stop"}}
+    deltas = decode_frames(LANGGRAPH, snapshot("a", **over), snapshot("a", **over))
+    assert [each.finish_reason for each in of(MessageFinished, deltas)] == ["stop"]

@@ -225,3 +225,15 @@ def test_a_conversation_that_is_sent_again_adds_nothing() -> None:
     )
     found = state_of(conversation(OLLAMA, asked, again, again))
     assert len(found["pairings"]) == len(found["tool_messages"]) == 2
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"model": "m1", "message": {"content": "a"}},
+        {"message": {"content": "a"}, "done": False},
+        {"model": "m1", "response": None, "done": True},
+    ],
+)
+def test_what_others_may_say_too_is_not_recognised(value: Any) -> None:
+    assert not OLLAMA.recognises(value, None)

@@ -426,3 +426,26 @@ def test_a_finish_without_a_status_leaves_it_to_the_text() -> None:
     assert of(MessageFinished, decode_frames(REALTIME, created(), done("r1", None))) == []
     assert [finding["rule"] for finding in found["findings"]] == ["missing-finish-reason"]
     assert [call["state"] for call in found["messages"][0]["calls"]] == ["complete"]
+
+
+@pytest.mark.parametrize(
+    ("details", "told"),
+    [
+        ({"error": {"code": "quota", "message": "none left"}}, "quota: none left"),
+        ({"type": "failed", "reason": "odd"}, "failed"),
+        (None, "failed"),
+    ],
+)
+def test_a_response_that_failed_says_why(details: Any, told: str) -> None:
+    deltas = decode_frames(REALTIME, created(), done("r1", "failed", status_details=details))
+    assert [(each.rule, each.detail) for each in of(Finding, deltas)] == [("failure", told)]
+
+
+def test_a_part_may_begin_with_a_text() -> None:
+    begun = part("content_part.added", "i1", part={"type": "text", "text": "He"})
+    deltas = decode_frames(REALTIME, created(), begun, part("output_text.delta", "i1", delta="y"))
+    assert [each.text for each in of(TextChunk, deltas)] == ["He", "y"]
+
+
+def test_a_delta_of_another_type_is_told() -> None:
+    assert rules(decode_frames(REALTIME, created(), part("output_text.delta", "i1", delta=7))) == ["malformed-field"]

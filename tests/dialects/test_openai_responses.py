@@ -190,3 +190,21 @@ def test_an_exchange_that_breaks_off_truncates_its_calls() -> None:
     events = [request(RESPONSES, {"input": "hi"}), response(RESPONSES), *(frame(RESPONSES, each) for each in frames)]
     (run,) = of(RunEnded, decode_events(RESPONSES, [*events, end(RESPONSES)]))
     assert not run.terminated
+
+
+@pytest.mark.parametrize(
+    ("end", "told"),
+    [
+        (ended(kind="failed"), "the response failed"),
+        (ended(kind="failed", error={"code": "server_error", "message": "sorry"}), "server_error: sorry"),
+        (ended(kind="incomplete", error={"code": "server_error", "message": "sorry"}), "server_error: sorry"),
+    ],
+)
+def test_a_failure_is_told_with_the_words_that_there_are(end: dict[str, Any], told: str) -> None:
+    assert [each.error for each in of(Failure, decode_frames(RESPONSES, CREATED, end))] == [told]
+
+
+@pytest.mark.parametrize("kind", ["response.created", "response.completed"])
+def test_a_response_of_another_type_is_told(kind: str) -> None:
+    deltas = decode_frames(RESPONSES, CREATED, *text(0, "a"), {"type": kind, "response": "r"})
+    assert "malformed-field" in rules(deltas)

@@ -7,6 +7,9 @@ import pytest
 from recorder.deltas import (
     BlockItem,
     Failure,
+    Finding,
+    History,
+    HistoryCall,
     MessageClosed,
     MessageFinished,
     MessageStarted,
@@ -255,3 +258,24 @@ def test_a_request_restates_calls_and_answers() -> None:
 )
 def test_a_request_that_forces_a_tool_is_a_finding(choice: dict[str, Any], told: list[str]) -> None:
     assert rules(decode_events(XAI, [request(XAI, {"tool_choice": choice})])) == told
+
+
+def test_what_is_not_known_of_a_delta_is_kept_under_its_name() -> None:
+    (item,) = of(BlockItem, decode_frames(XAI, chunk({"content": "a", "moodRing": "blue", "refusal": None})))
+    assert (item.block, item.field, item.value) == ("non_standard", "mood_ring", "blue")
+
+
+def test_a_chunk_of_the_same_answer_after_a_reason_to_stop_is_no_answer_of_its_own() -> None:
+    frames = [chunk({"content": "a"}, finish="REASON_STOP"), chunk({}, usage={"promptTokens": 3})]
+    deltas = decode_frames(XAI, *frames)
+    assert len(of(MessageStarted, deltas)) == 1
+    assert of(MessageClosed, deltas) == []
+
+
+def test_a_request_restates_calls_with_their_arguments_and_says_which_tool_it_forces() -> None:
+    asked = {"role": "ROLE_ASSISTANT", "toolCalls": [call("c1")]}
+    deltas = decode_events(XAI, [request(XAI, {"messages": [asked], "toolChoice": {"mode": "TOOL_MODE_REQUIRED"}})])
+    assert [entry for history in of(History, deltas) for entry in history.entries] == [
+        HistoryCall(id="c1", name="f", args='{"a":1}')
+    ]
+    assert [each.detail for each in of(Finding, deltas)] == ["the request forces tool 'any'"]

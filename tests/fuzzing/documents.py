@@ -42,7 +42,7 @@ def _change(rng: random.Random, exchanges: list[Any], others: Sequence[Recording
     if not exchanges:
         return
     position = rng.randrange(len(exchanges))
-    match rng.randrange(6):
+    match rng.randrange(7):
         case 0:
             exchanges.append(exchanges[position])
             what.append(f"exchange {position + 1} again")
@@ -51,6 +51,8 @@ def _change(rng: random.Random, exchanges: list[Any], others: Sequence[Recording
             what.append(f"exchange {position + 1} first")
         case 2:
             exchanges[position] = mutations.change_value(rng, exchanges[position], what)
+        case 3:
+            _cut_answer(rng, exchanges[position], what)
         case _:
             _change_body(rng, exchanges[position], others, what)
 
@@ -72,6 +74,16 @@ def _change_body(rng: random.Random, exchange: Any, others: Sequence[Recording],
     what.append(f"{'.'.join(place)}: {', '.join(new.what)}")
     text = new.data.decode("utf-8", "replace")
     values.at(exchange, place[:-1])[place[-1]] = text if isinstance(body, str) else new.data
+
+
+def _cut_answer(rng: random.Random, exchange: Any, what: list[str]) -> None:
+    """The connection broke off within the answer."""
+    for place in _BODIES:
+        body = _body_at(exchange, place)
+        if place[0] == "response" and isinstance(body, str | bytes):
+            kept = rng.randrange(len(body) + 1)
+            values.at(exchange, place[:-1])[place[-1]] = body[:kept]
+            what.append(f"{'.'.join(place)} cut at {kept}")
 
 
 def _body_at(exchange: Any, place: tuple[str, ...]) -> Any:

@@ -62,7 +62,11 @@ def change_value(rng: random.Random, value: Any, what: list[str]) -> Any:
     if place and rng.random() < 0.15:
         what.append(f"{shown} left out")
         return values.without(value, place)
-    new = values.at(value, rng.choice(places)) if rng.random() < 0.2 else values.hostile(rng)
+    old = values.at(value, place)
+    if isinstance(old, str) and rng.random() < 0.4:
+        new = values.bitten(rng, old)
+    else:
+        new = values.at(value, rng.choice(places)) if rng.random() < 0.2 else values.hostile(rng)
     what.append(f"{shown} is {reprlib.repr(new)}")
     return values.replaced(value, place, new)
 

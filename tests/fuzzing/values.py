@@ -103,6 +103,13 @@ def hostile(rng: random.Random) -> Any:
     )
 
 
+def bitten(rng: random.Random, text: str) -> str:
+    """The text with something put into it, in place of a piece or of nothing."""
+    start = rng.randrange(len(text) + 1)
+    put = rng.choice(["", "\ud83d", "\ud83d", "\x00", '"', "\\", "{", "}", "}", "é", "\u2028", '","x":"', ":", "1"])
+    return text[:start] + put + text[start + rng.choice([0, 0, 1, 5]) :]
+
+
 def encoded(rng: random.Random, value: Any) -> bytes:
     """The value as JSON in one of its spellings; NaN, and lone surrogates as bytes that are no UTF-8, may be in it."""
     try:

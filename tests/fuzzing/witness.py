@@ -35,12 +35,13 @@ _WRITTEN_BY_THE_READER = frozenset(
 
 
 def complaint(message: Message, call: Call, events: Sequence[Event]) -> str | None:
-    """What is wrong with a `complete` call of a message, by the events so far; None where nothing is.
+    """What is wrong with a call that is shown as finished, by the events so far; None where nothing is.
 
-    Message and call as a state shows them.
+    Message and call as a state shows them. The text of a `complete` call must be in its events; that the message was
+    finished an event must say for those that are `invalid` or `empty` too.
     """
-    raw = call["raw"]
-    if not call.get("free_text") and not isinstance(_strict(raw), dict):
+    raw, complete = call["raw"], call["state"] == "complete"
+    if complete and not call.get("free_text") and not isinstance(_strict(raw), dict):
         return f"its text is no JSON object: {raw[:80]!r}"
     seqs = [seq for first, last in call["seqs"] for seq in range(first, last + 1)]
     if not seqs or seqs[-1] > len(events):
@@ -49,9 +50,9 @@ def complaint(message: Message, call: Call, events: Sequence[Event]) -> str | No
     dialect = built[0].dialect
     frames = [list(_leaves(event)) for event in built]
     place = _whole_by(raw, frames, by_value=dialect in _WRITTEN_BY_THE_READER)
-    if place is None:
+    if place is None and complete:
         return f"its text is not in its events {call['seqs']}: {raw[:80]!r}"
-    whole_at = built[place].seq
+    whole_at = built[place or 0].seq
     own = dialect not in ("langgraph", "langchain.v3")
     among = [
         event
@@ -153,7 +154,7 @@ def _ends(dialect: str, event: Event, message: Message, call: Call) -> bool:
     value = _value(event)
     if dialect in ("openai.chat", "openai.completions"):
         return any(_is_choices_end(choice, message["choice"]) for choice in _members(value, "choices"))
-    if dialect == "langgraph" and not event.kind.startswith("messages"):
+    if dialect == "langgraph" and not event.kind.startswith(("messages", "on_")):
         # A state that has the message has it whole.
         return (call["id"] or call["name"] or "").encode() in event.body
     return any(_WORDS[dialect](each, message, call) for each in _objects(value))

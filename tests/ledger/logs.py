@@ -12,9 +12,11 @@ import pytest
 
 import recorder
 from recorder.events import NewEvent, jsontext
-from recorder.ledger import Ledger, snapshots
-from recorder.store import tables
+from recorder.ledger import Ledger, State, snapshots
+from recorder.ledger.verify import strays, verify_all
+from recorder.store import Store, tables
 from tests.corpus import CORPUS
+from tests.databases import made
 
 VCR = sorted((CORPUS / "cassettes").glob("*.yaml"))
 NAME = "log"
@@ -29,7 +31,7 @@ def sample(paths: Sequence[Path], count: int) -> list[Path]:
 @contextmanager
 def log(folder: Path, events: Sequence[NewEvent] = (), *, batch: int | None = None) -> Iterator[Ledger]:
     """A new database in the folder that holds these events, appended `batch` at a time (None: all at once)."""
-    with recorder.open(folder / "log.db") as ledger:
+    with recorder.open(made(folder / "log.db")) as ledger:
         append(ledger, events, batch=batch)
         yield ledger
 
@@ -43,12 +45,17 @@ def append(ledger: Ledger, events: Sequence[NewEvent], *, batch: int | None = No
 
 
 def printed(ledger: Ledger, n: int | None = None, **narrowing: Any) -> dict[str, Any]:
-    """The state's lists as they print."""
-    state = ledger.state(NAME, n, **narrowing).to_dict()
-    shown: dict[str, Any] = json.loads(
-        jsontext.encode({key: state[key] for key in ("messages", "tool_messages", "pairings", "findings")})
+    """The lists of the state at N as they print."""
+    return shown(ledger.state(NAME, n, **narrowing))
+
+
+def shown(state: State) -> dict[str, Any]:
+    """A state's lists as they print."""
+    lists = state.to_dict()
+    loaded: dict[str, Any] = json.loads(
+        jsontext.encode({key: lists[key] for key in ("messages", "tool_messages", "pairings", "findings")})
     )
-    return shown
+    return loaded
 
 
 def read_model(ledger: Ledger, stream: str = NAME) -> dict[str, set[tuple[Any, ...]]]:
@@ -64,3 +71,10 @@ def snapshots_at_every_append(monkeypatch: pytest.MonkeyPatch) -> None:
     """Makes every part of a snapshot due whenever it can be."""
     monkeypatch.setattr(snapshots.Pace, "FLOOR", 1)
     monkeypatch.setattr(snapshots.Pace, "RATIO", 0)
+
+
+def is_whole(store: Store) -> bool:
+    """Whether a verification finds nothing at all: in chains, their ends, read models, or beside the streams."""
+    found = {each.stream: each.problem for each in verify_all(store, store.streams(), projections=True)}
+    assert found == dict.fromkeys(found)
+    return strays(store) == []

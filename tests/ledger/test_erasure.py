@@ -1,46 +1,28 @@
-"""Erasing: what was erased is nowhere any more, and all else is as it was."""
+"""Erasing: what was erased is gone, and all else is as it was."""
 
 from __future__ import annotations
 
-import sqlite3
-import threading
-import time
-from collections.abc import Iterator
-from contextlib import closing
 from hashlib import sha256
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 
-from recorder.capture import capture_file, capture_pipe
+from recorder.capture import capture_file
 from recorder.errors import BadInput, DatabaseUnusable, IdentityClash, Unstorable
-from recorder.events import Event, NewEvent
+from recorder.events import Event
 from recorder.ledger import Ledger, erasure
 from recorder.ledger.erasure import erase
-from recorder.ledger.verify import strays, verify_all
+from recorder.ledger.verify import verify_all
 from recorder.projections.fold import Fold
-from recorder.store import Capture, Store, open_store, tables
-from tests.capture.made import captures, chunk, emitted, sse
-from tests.ledger.logs import sample, snapshots_at_every_append
+from recorder.store import Capture, Store, tables
+from tests.capture.made import chunk, emitted
+from tests.ledger.logs import is_whole, sample
+from tests.ledger.planted import PLACES, dump, needle, planted
 from tests.store.made import event, events, select
 from tests.streams import CASSETTES, RECORDINGS, events_of
 
 WHY = "asked for"
-
-
-def is_whole(store: Store) -> bool:
-    """Chain, ends and read models."""
-    found = {each.stream: each.problem for each in verify_all(store, store.streams(), projections=True)}
-    assert found == dict.fromkeys(found)
-    return strays(store) == []
-
-
-@pytest.fixture
-def ledger(store: Store) -> Ledger:
-    return Ledger(store)
 
 
 def rows_of(ledger: Ledger, stream: str) -> dict[str, list[dict[str, Any]]]:
@@ -49,181 +31,9 @@ def rows_of(ledger: Ledger, stream: str) -> dict[str, list[dict[str, Any]]]:
     return {name: list(ledger.store.rows(head, name)) for name in tables.READ_MODEL}
 
 
-# Nowhere any more
-
-
-def needle(number: int, place: str) -> str:
-    return f"needle-{number}-{place}-needle"
-
-
-def planted(numbers: range, *, size: int = 0) -> list[bytes]:
-    """For each number an answer that says it in its text, a call's id and arguments, and in what cannot be read."""
-    frames: list[str] = []
-    for number in numbers:
-        frames += [
-            chunk(content=needle(number, "text") + " " * size),
-            chunk(id=needle(number, "id"), name="add", args='{"a": "'),
-            chunk(args=needle(number, "args") + "x" * size),
-            chunk(args='"}'),
-            f'{{"broken {needle(number, "broken")}',
-        ]
-    return [frame.encode() for frame in [*frames, chunk(finish="tool_calls")]]
-
-
-PLACES = ("text", "id", "args", "broken")
-EACH = 5
-"""Events for each number."""
-
-
-def agents_run() -> bytes:
-    """The recorded run of an agent, in which a tool was given, and gave, something that stands nowhere else."""
-    text = (CASSETTES / "agent.jsonl").read_bytes()
-    return text.replace("Almería".encode(), needle(0, "city").encode()).replace(
-        b"Almer\\u00eda", b"needle-0-city-needle"
-    )
-
-
-def fill(ledger: Ledger, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
-    """Streams of small and large events, appended in small parts, with as many snapshots as there can be."""
-    snapshots_at_every_append(monkeypatch)
-    files = {}
-    contents = {
-        "agent.jsonl": agents_run(),
-        "small.sse": sse(*planted(range(100, 120))),
-        "large.sse": sse(*planted(range(200, 206), size=20_000)),
-        "kept.sse": sse(*planted(range(300, 310))),
-    }
-    monkeypatch.setattr("recorder.capture.files.BATCH_EVENTS", 7)
-    for name, content in contents.items():
-        path = folder / name
-        path.write_bytes(content)
-        capture_file(ledger, path)
-        files[path.stem] = path
-    return files
-
-
-def erase_much(ledger: Ledger) -> list[str]:
-    """Erases all of one stream, and parts of others; gives what must be nowhere any more."""
-    store = ledger.store
-    erase(store, store.head("agent"), reason=WHY)
-    erase(store, store.head("small"), first=3 * EACH + 1, last=10 * EACH, reason=WHY)
-    erase(store, store.head("large"), first=1, last=4 * EACH, reason=WHY)
-    gone = [*range(103, 110), *range(200, 204)]
-    return [needle(0, "city"), *(needle(number, place) for number in gone for place in PLACES)]
-
-
-def kept() -> list[str]:
-    numbers = [*range(100, 103), *range(110, 120), *range(204, 206), *range(301, 310)]
-    return [needle(number, place) for number in numbers for place in PLACES]
-
-
-def held_by(path: Path) -> bytes:
-    """All bytes of a SQLite database, of its WAL and its shared memory."""
-    names = (path.name, f"{path.name}-wal", f"{path.name}-shm")
-    return b"\0".join((path.parent / name).read_bytes() for name in names if (path.parent / name).exists())
-
-
-def digests(files: dict[str, Path]) -> list[bytes]:
-    found = [sha256(files[name].read_bytes()) for name in ("agent", "small", "large")]
-    return [spelling for each in found for spelling in (each.digest(), each.hexdigest().encode())]
-
-
-def in_it(needles: list[str], held: bytes) -> list[str]:
-    return [each for each in needles if each.encode() in held]
-
-
-@pytest.mark.parametrize("reader", [None, "idle", "reading"])
-def test_what_was_erased_is_nowhere_in_a_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reader: str | None
-) -> None:
-    path = tmp_path / "runs.db"
-    # Nobody waits here for a reader that does not go.
-    monkeypatch.setattr("recorder.store.sqlite.backend.SCRUB_SECONDS", 0.05)
-    with Ledger.open(path) as ledger, closing(sqlite3.connect(path, isolation_level=None)) as other:
-        files = fill(ledger, tmp_path, monkeypatch)
-        held = held_by(path)
-        assert in_it(kept(), held) == kept()
-        assert all(digest in held for digest in digests(files)[::2])
-        if reader == "reading":
-            other.execute("BEGIN")
-        if reader is not None:
-            other.execute("SELECT count(*) FROM log_events").fetchone()
-        gone = erase_much(ledger)
-        said = erase(ledger.store, ledger.head("kept"), first=1, last=1, reason=WHY).remains
-        if reader == "reading":
-            assert said == f"another program reads {path}: it and its -wal keep the old bytes until nobody has it open"
-            assert in_it(gone, held_by(path)) == gone
-            other.close()
-            ledger.close()
-        else:
-            assert said is None
-        held = held_by(path)
-        assert in_it(gone, held) == []
-        assert in_it(kept(), held) == kept()
-        assert [digest for digest in digests(files) if digest in held] == []
-    with open_store(path) as store:
-        assert is_whole(store)
-    assert in_it(gone, held_by(path)) == []
-
-
-def texts_of_all_tables(connection: psycopg.Connection[Any]) -> Iterator[tuple[str, bytes]]:
-    """Every column of every table, the server's own ones too."""
-    tables = connection.execute(
-        "SELECT c.oid::regclass::text FROM pg_class c WHERE c.relkind IN ('r', 't', 'm', 'p')"
-        " AND has_table_privilege(c.oid, 'SELECT')"
-    ).fetchall()
-    for (table,) in tables:
-        with connection.cursor().copy(f"COPY (SELECT * FROM {table}) TO STDOUT") as copy:
-            rows = b"".join(bytes(data) for data in copy)
-        # COPY writes bytea in hexadecimal, and a backslash twice.
-        yield table, rows
-
-
-def test_what_was_erased_is_in_no_table_of_a_server(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Ledger.open(url) as ledger, psycopg.connect(url, autocommit=True) as connection:
-        files = fill(ledger, tmp_path, monkeypatch)
-        connection.execute("ANALYZE")
-        gone = erase_much(ledger)
-        found = dict(texts_of_all_tables(connection))
-        assert {"log_events", "rm_messages", "pg_statistic"} <= found.keys()
-        held = b"\n".join(found.values())
-        for needles, expected in ((gone, []), (kept(), kept())):
-            in_hexadecimal = [each for each in needles if each.encode().hex().encode() in held]
-            assert sorted({*in_it(needles, held), *in_hexadecimal}) == sorted(expected)
-        assert [digest for digest in digests(files) if digest in held or digest.hex().encode() in held] == []
-        assert is_whole(ledger.store)
-        connection.execute("VACUUM FULL")
-        connection.execute("CHECKPOINT")
-        held = held_by_server(connection)
-        assert in_it(gone, held) == []
-        assert len(in_it(kept(), held)) > len(kept()) / 2, "that which was not compressed"
-
-
-def held_by_server(connection: psycopg.Connection[Any]) -> bytes:
-    """The files of the connection's database, without the server's log of writes."""
-    row = connection.execute(
-        "SELECT current_setting('data_directory'), oid FROM pg_database WHERE datname = current_database()"
-    ).fetchone()
-    assert row is not None
-    folder = Path(row[0]) / "base" / str(row[1])
-    if not folder.is_dir():
-        pytest.skip("the server's files are elsewhere")
-    return b"\0".join(path.read_bytes() for path in sorted(folder.iterdir()))
-
-
-def test_statistics_of_a_server_hold_nothing_of_what_was_recorded(
-    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """They are samples, and stay as they are until the table is analysed again."""
-    with Ledger.open(url) as ledger, psycopg.connect(url, autocommit=True) as connection:
-        fill(ledger, tmp_path, monkeypatch)
-        connection.execute("ANALYZE")
-        rows = connection.execute(
-            "SELECT tablename, attname, most_common_vals::text, histogram_bounds::text FROM pg_stats"
-        ).fetchall()
-        assert {"log_events", "rm_tool_calls"} <= {row[0] for row in rows}
-        hexadecimal = b"needle-".hex()
-        assert [row for row in rows if "needle-" in str(row) or hexadecimal in str(row)] == []
+@pytest.fixture
+def ledger(store: Store) -> Ledger:
+    return Ledger(store)
 
 
 # What stays
@@ -393,135 +203,6 @@ def test_a_recording_of_which_something_was_erased_is_not_taken_again(
     assert rows_of(ledger, stream) == before
     assert capture_file(ledger, path, name="anew").status == "stored"
     assert is_whole(ledger.store)
-
-
-# While others write
-
-
-def test_a_writer_that_goes_on_brings_nothing_back(
-    ledger: Ledger, database: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its fold holds what was erased, in what is open: a text, arguments, a decoder's state."""
-    snapshots_at_every_append(monkeypatch)
-    given = read_sse(sse(*planted(range(2))))
-    with Ledger.open(database) as other:
-        writer = ledger.writer("s")
-        for start in range(8):
-            writer.append(given[start : start + 1])
-        assert needle(1, "args") in dump(ledger.store)
-        erase(other.store, other.head("s"), first=1, last=8, reason=WHY)
-        writer.append(given[8:])
-        # And once more, by the program that writes.
-        erase(ledger.store, ledger.head("s"), first=9, last=10, reason=WHY)
-        writer.append([event(1000, chunk(content="behind it").encode())])
-    held = dump(ledger.store)
-    assert [each for number in (0, 1) for place in PLACES if (each := needle(number, place)) in held] == []
-    assert "behind it" in held
-    assert is_whole(ledger.store)
-
-
-def read_sse(content: bytes) -> list[NewEvent]:
-    from tests.streams import events_of
-
-    return list(events_of(content))
-
-
-def dump(store: Store) -> str:
-    """Everything that a query gives."""
-    tables = ["events", "messages_all", "tool_calls_all", "tool_call_chunks_all", "pairings", "findings", "runs"]
-    tables += ["rm_message_states", "log_snapshots", "log_captures"]
-    rows = [row for table in tables for row in select(store, f"SELECT * FROM {table}")]
-    return "\n".join(
-        " ".join(each.decode("utf-8", "replace") if isinstance(each, bytes) else str(each) for each in row)
-        for row in rows
-    )
-
-
-class Pipe(BytesIO):
-    """Does something when so many reads were done."""
-
-    def __init__(self, pieces: list[bytes], at: int, does: Any) -> None:
-        super().__init__()
-        self._pieces, self._at, self._does = pieces, at, does
-
-    def read1(self, size: int | None = -1) -> bytes:
-        self._at -= 1
-        if self._at == 0:
-            self._does()
-        return self._pieces.pop(0) if self._pieces else b""
-
-
-def test_a_capture_that_goes_on_keeps_no_digest(ledger: Ledger, database: str) -> None:
-    frames = [sse(payload) for payload in planted(range(3))]
-    with open_store(database) as other:
-        pipe = Pipe(list(frames), 8, lambda: erase(other, other.head("p"), first=1, last=5, reason=WHY))
-        capture_pipe(ledger, pipe, "p")
-    head = ledger.head("p")
-    assert head.last_seq == len(frames)
-    assert [(each.digest, each.bytes) for each in ledger.store.captures(head)] == [(b"", 0)]
-    assert captures(ledger, "p") == [(1, len(frames), 0, True)]
-    held = dump(ledger.store)
-    assert [place for place in PLACES if needle(0, place) in held] == []
-    assert all(needle(2, place) in held for place in PLACES)
-    assert is_whole(ledger.store)
-
-
-def test_a_thread_that_writes_is_left_alone_by_what_follows_an_erasure(ledger: Ledger) -> None:
-    ledger.writer("s").append(events(1, 2))
-    begun = threading.Event()
-    stored: list[int] = []
-
-    def write() -> None:
-        with ledger.store.transaction() as transaction:
-            begun.set()
-            time.sleep(0.1)
-            stored.append(transaction.append(ledger.store.head("s"), events(3, 4)).last_seq)
-
-    thread = threading.Thread(target=write)
-    thread.start()
-    begun.wait()
-    ledger.store.scrub()
-    thread.join()
-    assert stored == [ledger.head("s").last_seq] == [4]
-
-
-def test_an_erasure_among_writers_keeps_all_whole(ledger: Ledger, database: str) -> None:
-    stop = threading.Event()
-    wrong: list[BaseException] = []
-
-    def write(stream: str) -> None:
-        try:
-            with Ledger.open(database) as other:
-                writer, number = other.writer(stream), 0
-                while not stop.is_set() and number < 2000:
-                    payloads = planted(range(number, number + 1))
-                    writer.append([event(number * 100 + place, each) for place, each in enumerate(payloads)])
-                    number += 1
-                    # A writer that never rests lets nobody else in, as SQLite waits.
-                    time.sleep(0.01)
-        except BaseException as error:
-            wrong.append(error)
-
-    threads = [threading.Thread(target=write, args=(name,)) for name in ("a", "b")]
-    for thread in threads:
-        thread.start()
-    erased = 0
-    while erased < 8 and not wrong:
-        for name in ("a", "b"):
-            head = ledger.find(name)
-            if head is not None and head.last_seq > erased * 6 + 6:
-                erase(ledger.store, head, first=head.last_seq - 5, last=head.last_seq, reason=WHY)
-                erased += 1
-    stop.set()
-    for thread in threads:
-        thread.join()
-    assert wrong == []
-    assert is_whole(ledger.store)
-    for name in ("a", "b"):
-        recorded = sum(
-            last - first + 1 for first, last in erasure.erased_ranges(ledger.store, ledger.head(name), 1, 10**9)
-        )
-        assert sum(each.erased for each in ledger.events(name)) == recorded
 
 
 # Where something fails

@@ -12,7 +12,7 @@ from recorder.events import jsontext
 from recorder.ledger import Ledger
 from tests.corpus import DUMPS, STREAMS, needs_corpus
 from tests.ledger.logs import NAME, append, log, printed, sample
-from tests.streams import RECORDINGS, events_of, state_of
+from tests.streams import RECORDINGS, Folding, events_of
 
 CALLS = """
     SELECT call_ref, call_id, name, args, args_state, first_seq, last_seq, executor, legacy FROM tool_calls_all
@@ -120,11 +120,14 @@ def said_by_sql(ledger: Ledger) -> dict[str, list[dict[str, Any]]]:
 def hold(path: Path, folder: Path, looks: int) -> None:
     events = events_of(path)
     step = max(1, len(events) // looks)
+    fold = Folding()
     with log(folder) as ledger:
+        writer = ledger.writer(NAME)
         for start in range(0, len(events), step):
-            append(ledger, events[start : start + step])
-            n = min(start + step, len(events))
-            assert said_by_sql(ledger) == said_by_state(printed(ledger, n)), n
+            writer.append(events[start : start + step])
+            fold.advance(*events[start : start + step])
+            assert said_by_sql(ledger) == said_by_state(fold.state), start + step
+        assert printed(ledger) == fold.state
 
 
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.name)
@@ -141,10 +144,11 @@ def test_views_say_what_the_state_says_of_real_traffic(path: Path, tmp_path: Pat
 @pytest.mark.parametrize("path", [path for path in RECORDINGS if path.suffix == ".sse"], ids=lambda path: path.name)
 def test_gathered_state_in_pure_sql_at_every_event(path: Path, tmp_path: Path) -> None:
     events = events_of(path)
+    fold = Folding("wire")
     with log(tmp_path, events) as ledger:
         for n in range(len(events) + 1):
-            state = state_of(events, n, "wire")
-            chunks = [chunk for message in state["messages"] for chunk in message["tool_call_chunks"]]
+            fold.advance(*events[n - 1 : n] if n else ())
+            chunks = [chunk for message in fold.state["messages"] for chunk in message["tool_call_chunks"]]
             expected = [(chunk["name"], chunk["args"], chunk["id"], chunk["index"]) for chunk in chunks]
             _, found = ledger.sql(GATHERED, {"stream": NAME, "n": n})
             assert list(found) == expected, n

@@ -77,7 +77,7 @@ def _message(message: dict[str, Any], answers: dict[str, list[dict[str, Any]]]) 
     for block in message["blocks"]:
         # What stands in LangChain's content is shown as it came, with whatever type.
         kind = block["type"] if isinstance(block.get("type"), str) else "block"
-        call = calls.pop(block.get("call_ref", ""), None) if kind == "tool_call" else None
+        call = calls.pop(str(block.get("call_ref")), None) if kind == "tool_call" else None
         if call is not None:
             yield from _call(call, answers.get(call["call_ref"], []))
         elif kind != "tool_call":
