@@ -70,6 +70,9 @@ class Backend(Protocol):
     def write(self) -> AbstractContextManager[Connection]:
         """A transaction that may write: committed at the end, rolled back where an exception leaves it."""
 
+    def nested(self, connection: Connection) -> AbstractContextManager[None]:
+        """A part of a transaction that is taken back by itself where an exception leaves it."""
+
     def head_by_name(self, connection: Connection, name: str, *, lock: bool) -> StreamHead | None:
         """The stream of that name as it is now, or None. `lock`: nobody else changes it until the transaction ends."""
 

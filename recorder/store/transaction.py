@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 
+from msgspec import structs
 from sqlalchemy import Connection, Table, delete, func, insert, select, update
 
 from recorder.errors import BadInput, NameTaken, UnknownStream
@@ -28,6 +29,8 @@ class Transaction(Reads):
         super().__init__(backend)
         self._connection = connection
         self._interner = Interner(backend, connection, known)
+        self._heads: dict[int, StreamHead] = {}
+        """The streams that are locked, as they are now: whoever locks one is alone in changing it."""
 
     @contextmanager
     def _read(self) -> Iterator[Connection]:
@@ -41,11 +44,19 @@ class Transaction(Reads):
 
     def head(self, name: str) -> StreamHead | None:
         """The stream of that name as it stays until the transaction ends, unless it changes it itself; or None."""
-        return self._backend.head_by_name(self._connection, storable(name), lock=True)
+        return self._lock(self._backend.head_by_name(self._connection, storable(name), lock=True))
 
     def current(self, head: StreamHead) -> StreamHead | None:
         """As `head`, for a stream that was read before and may have another name by now."""
-        return self._backend.head_by_id(self._connection, head.stream_id, lock=True)
+        locked = self._heads.get(head.stream_id)
+        if locked is not None:
+            return locked
+        return self._lock(self._backend.head_by_id(self._connection, head.stream_id, lock=True))
+
+    def _lock(self, found: StreamHead | None) -> StreamHead | None:
+        if found is not None:
+            self._heads[found.stream_id] = found
+        return found
 
     def create_stream(
         self,
@@ -79,7 +90,9 @@ class Transaction(Reads):
             "projection": 0,
         }
         result = self._connection.execute(insert(tables.streams).values(row).returning(_streams.stream_id))
-        return StreamHead(stream_id=result.scalar_one(), **row)  # type: ignore[arg-type]
+        made = StreamHead(stream_id=result.scalar_one(), **row)  # type: ignore[arg-type]
+        self._heads[made.stream_id] = made
+        return made
 
     def rename(self, head: StreamHead, name: str) -> None:
         """Gives the stream another name; streams that name it as their parent follow. Raises `NameTaken`."""
@@ -90,6 +103,7 @@ class Transaction(Reads):
         current = self._locked(head)
         self._set(head, name=name)
         self._connection.execute(update(tables.streams).where(_streams.parent == current.name).values(parent=name))
+        self._heads.clear()
 
     def mark(self, head: StreamHead, *, stale: str | None, projection: int) -> None:
         """Says how the read model stands: why it is behind (None: it is not), and its rows' version."""
@@ -113,7 +127,9 @@ class Transaction(Reads):
         current = self._locked(head)
         if not events:
             return Receipt(first_seq=current.last_seq + 1, last_seq=current.last_seq, status="known", events=[])
-        return append.append(self._backend, self._connection, self._interner, current, events, expected)
+        receipt = append.append(self._backend, self._connection, self._interner, current, events, expected)
+        self._grown(current, receipt.events)
+        return receipt
 
     def save_capture(self, head: StreamHead, capture: Capture) -> int:
         """Notes a capture, in the place of the one with the same number; 0 is a new one. Gives the number.
@@ -161,7 +177,13 @@ class Transaction(Reads):
         new = list(events[len(known) :])
         if new:
             append.adopt(self._backend, self._connection, self._interner, current, new)
+            self._grown(current, new)
         return new
+
+    def _grown(self, head: StreamHead, events: Sequence[Event]) -> None:
+        if events:
+            last = events[-1]
+            self._heads[head.stream_id] = structs.replace(head, last_seq=last.seq, head_hash=last.hash)
 
     def adopt_erasure(self, head: StreamHead, erasure: Erasure) -> None:
         """Blanks what an erasure of another database names, and records it as it is there.
@@ -265,14 +287,18 @@ class Transaction(Reads):
     def nested(self) -> Iterator[None]:
         """A part that is taken back by itself where an exception leaves it; what was written before it stays."""
         try:
-            with self._connection.begin_nested():
+            with self._backend.nested(self._connection):
                 yield
         except BaseException:
             self._interner.forget()
+            self._heads.clear()
             raise
 
     def _set(self, head: StreamHead, **values: object) -> None:
         self._connection.execute(update(tables.streams).where(_streams.stream_id == head.stream_id).values(**values))
+        locked = self._heads.get(head.stream_id)
+        if locked is not None:
+            self._heads[head.stream_id] = structs.replace(locked, **values)
 
     def _locked(self, head: StreamHead) -> StreamHead:
         current = self.current(head)

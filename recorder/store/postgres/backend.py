@@ -87,6 +87,19 @@ class PostgresBackend:
                 raise
             self._notify(connection)
 
+    @contextmanager
+    def nested(self, connection: Connection) -> Iterator[None]:
+        self._execute(connection, statements.BEGIN_PART, ())
+        try:
+            yield
+        except BaseException:
+            # Of a connection that is lost nothing is left to take back.
+            with suppress(DatabaseUnusable):
+                self._execute(connection, statements.UNDO_PART, ())
+                self._execute(connection, statements.END_PART, ())
+            raise
+        self._execute(connection, statements.END_PART, ())
+
     def head_by_name(self, connection: Connection, name: str, *, lock: bool) -> StreamHead | None:
         if not lock:
             return self._head(connection, statements.HEAD_BY_NAME, name)

@@ -23,6 +23,7 @@ _LOCKS = 0x7265632E
 LOCK_SCHEMA = f"SELECT pg_advisory_xact_lock({_LOCKS})"
 LOCK_TYPES = f"SELECT pg_advisory_xact_lock({_LOCKS + 1})"
 LOCK_NAME = f"SELECT pg_advisory_xact_lock({_LOCKS}, hashtext(%s))"
+BEGIN_PART, UNDO_PART, END_PART = "SAVEPOINT part", "ROLLBACK TO part", "RELEASE part"
 LAST_EVENT_ID = "SELECT event_id FROM log_events WHERE stream_id = %s ORDER BY event_id DESC LIMIT 1"
 ERASURES = "SELECT coalesce(max(erasure), 0) FROM log_erasures WHERE stream_id = %s"
 GROW_HEAD = "SELECT log_grow(%s, %s, %s, %s)"

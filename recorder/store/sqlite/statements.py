@@ -12,6 +12,7 @@ from sqlalchemy import Table
 
 from recorder.store import tables
 
+BEGIN_PART, UNDO_PART, END_PART = "SAVEPOINT part", "ROLLBACK TO part", "RELEASE part"
 LAST_EVENT_ID = "SELECT max(event_id) FROM log_events WHERE stream_id = ?"
 ERASURES = "SELECT coalesce(max(erasure), 0) FROM log_erasures WHERE stream_id = ?"
 ADD_APPEND = (
