@@ -1,21 +1,32 @@
 """Mutants of the shipped recordings, a few of each dialect (`scripts/fuzz_streams` makes as many as one likes).
 
-The reader that looks complete calls up in the bytes is tried too: one that never complains would let everything pass.
+The laws are tried too, on programs with a mistake in them, and the reader that looks complete calls up in the bytes:
+one that never complains would let everything pass.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from recorder.capture import files
+from recorder.dialects import DIALECTS, UNKNOWN
 from recorder.events import Event
+from recorder.ledger.decoding import Decoders
+from recorder.projections import messages, rows
+from recorder.sources import Frame
+from tests.fuzzing.documents import plain_answers
+from tests.fuzzing.laws import Broken
 from tests.fuzzing.recordings import shipped
 from tests.fuzzing.runs import mutant, tried
 from tests.fuzzing.witness import complaint
-from tests.streams import CASSETTES, Folding, events_of
+from tests.streams import RECORDINGS as STREAMED
+from tests.streams import Folding, events_of
 
 RECORDINGS = shipped()
 GROUPS = sorted({recording.group for recording in RECORDINGS})
@@ -50,7 +61,10 @@ def calls_of(state: dict[str, Any]) -> list[tuple[dict[str, Any], dict[str, Any]
     return [(message, call) for message in state["messages"] for call in message["calls"]]
 
 
-STREAMED = sorted(path for path in CASSETTES.iterdir() if path.suffix in (".sse", ".jsonl", ".bin"))
+def test_every_dialect_is_changed_and_calls_of_each_are_looked_up() -> None:
+    assert set(GROUPS) == {*DIALECTS, "cassette", "har"}
+    looked_up = {events[0].dialect for path in STREAMED for events, *_ in complete_calls(path)}
+    assert looked_up == set(DIALECTS) - {UNKNOWN, "openai.completions"}, "those two have no calls"
 
 
 @pytest.mark.parametrize("path", STREAMED, ids=lambda path: path.name)
@@ -62,3 +76,39 @@ def test_the_witness_refuses_a_call_that_the_bytes_do_not_hold(path: Path) -> No
         if ended_at > call["last_seq"]:
             early = {**message, "last_seq": ended_at - 1}
             assert complaint(early, call, events[: ended_at - 1]) is not None, "before its message's end"
+
+
+def without_the_first(frames: Iterator[Frame]) -> Iterator[list[Frame]]:
+    yield from (batch[1:] or batch for batch in [list(frames)])
+
+
+emit_module = import_module("recorder.replay.emit")
+
+MISTAKES = [
+    ("refused", files, "_batches", without_the_first),
+    ("bytes", emit_module, "frame_of", lambda event: event.body),
+    ("truth", messages, "call_state", lambda raw, **_: "complete"),
+    ("prefix", Decoders, "restore", lambda _: Decoders()),
+    ("SQL", rows, "_integer", lambda _: None),
+    ("emitted as jsonl", emit_module, "_as_json_line", lambda event: event.body[:-1] + b"\n"),
+]
+"""A law, and a mistake that breaks it: what is put in which place."""
+
+
+@pytest.mark.parametrize(("law", "place", "name", "mistake"), MISTAKES, ids=[law for law, *_ in MISTAKES])
+def test_a_mistake_breaks_its_law(
+    law: str, place: Any, name: str, mistake: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(place, name, mistake)
+    anthropic = [recording for recording in RECORDINGS if recording.group == "anthropic.messages"]
+    mutants = [mutant(1, number, anthropic) for number in range(20)]
+    with pytest.raises(Broken) as broken:
+        list(map(tried, mutants))
+    assert broken.value.law.startswith(law)
+
+
+def test_answers_of_a_cassette_are_known_apart_from_its_reader() -> None:
+    (cassette,) = [recording for recording in RECORDINGS if recording.format == "cassette"]
+    answers = plain_answers(cassette.data)
+    assert len(answers) == 2
+    assert all(answer.startswith(b"data: {") for answer in answers)

@@ -21,6 +21,7 @@ from recorder.deltas import (
     ToolMessage,
 )
 from recorder.dialects.frames import Deltas, finding, malformed, unknown_part
+from recorder.dialects.http import Exchange
 from recorder.dialects.values import arguments_of, cleaned, compact, dict_of, id_of, position_of, text_of
 
 TOOL_CALL = "tool_call"
@@ -82,6 +83,13 @@ class OpenBlocks(Struct):
 
     def stop(self, index: object) -> Block | None:
         return self.by_index.get(str(position_of(index, self.latest or 0)))
+
+
+class State(Exchange):
+    """The open message of one exchange."""
+
+    open: bool = False
+    blocks: OpenBlocks = field(default_factory=OpenBlocks)
 
 
 def executor_of(kind: str) -> Executor | None:

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec import field
-
 from recorder.deltas import MessageStarted, Usage
-from recorder.dialects.anthropic_blocks import OpenBlocks, read_delta, start_block, stop_block
+from recorder.dialects.anthropic_blocks import OpenBlocks, State, read_delta, start_block, stop_block
+from recorder.dialects.anthropic_piece import piece
 from recorder.dialects.anthropic_request import read_request
 from recorder.dialects.base import DONE, Dialect, Envelope, is_done
 from recorder.dialects.finish_reasons import finish_of
 from recorder.dialects.frames import Deltas, Frame, finding, unknown_frame
-from recorder.dialects.http import Exchange, begin_answer, end_exchange, fail, stepper
+from recorder.dialects.http import begin_answer, end_exchange, fail, stepper
 from recorder.dialects.usage import counts_of
 from recorder.dialects.values import ROLES, cleaned, dict_of, list_of, text_of
 
@@ -37,13 +36,6 @@ _DETAILS = {
 }
 _OUTPUT_DETAILS = {"thinking_tokens": ("output_token_details", "reasoning")}
 """Of the object `output_tokens_details`."""
-
-
-class State(Exchange):
-    """The open message of one exchange."""
-
-    open: bool = False
-    blocks: OpenBlocks = field(default_factory=OpenBlocks)
 
 
 def recognises(value: Any, event_name: str | None) -> bool:
@@ -156,4 +148,5 @@ ANTHROPIC_MESSAGES = Dialect(
     recognises=recognises,
     envelope=envelope,
     step=stepper(_read, read_request),
+    piece=piece,
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from recorder.deltas import AnyDelta
 from recorder.events import Event, Layer, NewEvent
@@ -24,6 +24,7 @@ DAMAGED = "damaged"
 """Kind of bytes that are no frame, or of one that is not as it was sent (its checksum does not fit)."""
 REQUEST, RESPONSE, END, ERROR = "http.request", "http.response", "http.end", "http.error"
 """Kinds of the parts of an exchange."""
+_NO_FRAMES = frozenset({DONE, COMMENT, PARTIAL, DAMAGED, REQUEST, RESPONSE, END, ERROR})
 
 
 def is_done(value: object) -> bool:
@@ -55,8 +56,30 @@ class Dialect(Struct, frozen=True, kw_only=True):
     recognises: Callable[[Any, str | None], bool]
     """Whether a frame's JSON value (and its SSE event name) can only be this dialect's."""
     envelope: Callable[[Any, str | None], Envelope]
-    """The envelope of a frame: its JSON value (or `[DONE]` as text) and its SSE event name."""
+    """The envelope of a frame: its JSON value (or `[DONE]` as text) and its SSE event name.
+
+    Whatever the frame calls itself, its kind is none of those that say that an event is no frame.
+    """
     step: Callable[[Any, Event | NewEvent], tuple[Any, list[AnyDelta]]]
+    piece: Callable[[Any, Event | NewEvent], AnyDelta | None] | None = None
+    """`piece(state, event)`: a short way through `step` for the frames that nearly all are, one more piece of what is
+    open. It gives the only delta that `step` would give, of an event that leaves the state as it is; None for others.
+    """
+
+    def __post_init__(self) -> None:
+        structs.force_setattr(self, "envelope", _of_frames(self.envelope))
 
     def start(self) -> Struct:
         return self.state()
+
+
+def _of_frames(read: Callable[[Any, str | None], Envelope]) -> Callable[[Any, str | None], Envelope]:
+    """The reader of envelopes, to which a frame that says `"type": "http.end"` of itself is of an unknown kind."""
+
+    def envelope(value: Any, event_name: str | None) -> Envelope:
+        found = read(value, event_name)
+        if found.kind not in _NO_FRAMES or (found.kind == DONE and is_done(value)):
+            return found
+        return structs.replace(found, kind="unknown")
+
+    return envelope

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from recorder.deltas import AnyDelta, Failure, MessageClosed, RunEnded, RunStarted
+from recorder.deltas import AnyDelta, Failure, MessageClosed, MessageFinished, RunEnded, RunStarted, ToolCallChunk
 from recorder.dialects.base import COMMENT, DAMAGED, DONE, END, ERROR, PARTIAL, REQUEST, RESPONSE
 from recorder.dialects.frames import Deltas, Frame, damaged_frame, finding, partial_frame, read_frame, read_meta
 from recorder.dialects.values import cleaned, compact, int_of, text_of
@@ -33,6 +33,8 @@ class Exchange(Struct, kw_only=True):
     ended: bool = False
     terminated: bool = False
     """Whether the dialect's frames said that the answer is whole: `http.end` is then a proper end."""
+    grown: bool = False
+    """Whether calls grew after that: of these nothing says that they are whole, until it is said again."""
     status: int | None = None
     error: str | None = None
 
@@ -60,10 +62,27 @@ def stepper(
             if event.kind == DONE:
                 end_exchange(state, event.run_id or "", out)
             elif (frame := read_frame(event, out)) is not None:
+                was_whole = state.terminated and not state.ended
                 read(state, frame, out)
+                _note_growth(state, out, was_whole=was_whole)
         return state, out
 
     return step
+
+
+def is_streaming(state: Exchange) -> bool:
+    """Whether an answer is open, and nothing was said of its end: one more piece changes nothing but the answer."""
+    whole = state.ended or state.terminated
+    return state.begun and not whole and state.error is None and (state.status is None or not _refused(state))
+
+
+def _note_growth(state: Exchange, out: Deltas, *, was_whole: bool) -> None:
+    """Notes calls that grew after the answer was said to be whole; a reason to stop behind them says it again."""
+    for delta in out:
+        if isinstance(delta, MessageFinished):
+            state.grown = False
+        elif isinstance(delta, ToolCallChunk) and not delta.restated and was_whole:
+            state.grown = state.grown or bool(delta.args or delta.name)
 
 
 def read_part(state: Exchange, event: Event | NewEvent, out: Deltas) -> bool:
@@ -116,7 +135,7 @@ def fail(state: Exchange, run_id: str, error: object, out: Deltas) -> None:
 
 def end_exchange(state: Exchange, run_id: str, out: Deltas) -> None:
     """The dialect's terminator was seen. A second one says nothing new."""
-    state.terminated = True
+    state.terminated, state.grown = True, False
     _end(state, run_id, out)
 
 
@@ -127,7 +146,7 @@ def begin_answer(state: Exchange, run_id: str, out: Deltas) -> None:
     """
     if not state.ended:
         out.append(MessageClosed(run_id=run_id))
-    state.ended = state.terminated = False
+    state.ended = state.terminated = state.grown = False
     state.error = None
 
 
@@ -153,7 +172,7 @@ def _end(state: Exchange, run_id: str, out: Deltas) -> None:
     state.ended = True
     if state.error is not None:
         out.append(RunEnded(run_id=run_id, kind="exchange", status="error", error=state.error))
-    elif state.terminated:
+    elif state.terminated and not state.grown:
         out.append(MessageClosed(run_id=run_id))
         out.append(RunEnded(run_id=run_id, kind="exchange"))
     else:
@@ -181,7 +200,7 @@ def _read_end(state: Exchange, event: Event | NewEvent, out: Deltas) -> None:
 def _read_error(state: Exchange, event: Event | NewEvent, out: Deltas) -> None:
     run_id = event.run_id or ""
     reason = text_of(read_meta(event).get("error")) or event.body.decode("utf-8", "replace") or "the connection failed"
-    if state.terminated and state.error is None:
+    if state.terminated and not state.grown and state.error is None:
         # Who has read the terminator closes the connection, and recorders call that an error (`net::ERR_ABORTED`).
         out.append(finding(run_id, "error-after-end", reason))
     else:

@@ -15,6 +15,7 @@ from recorder.dialects.frames import Deltas, Frame, finding, unknown_frame
 from recorder.dialects.http import error_text
 from recorder.dialects.langgraph_messages import Messages, OpenMessage, Place, close, pass_step, place_of, start
 from recorder.dialects.langgraph_parts import Part
+from recorder.dialects.usage import whole_counts
 from recorder.dialects.values import cleaned, dict_of
 
 _AI = (None, "ai", "assistant")
@@ -113,7 +114,7 @@ def _finish(messages: Messages, message: OpenMessage, data: dict[str, Any], out:
 
 
 def _count(message: OpenMessage, data: dict[str, Any], out: Deltas) -> None:
-    if counts := dict_of(data.get("usage")):
+    if counts := whole_counts(data.get("usage")):
         out.append(Usage(run_id=message.run_id, counts=counts))
 
 

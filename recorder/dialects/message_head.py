@@ -7,7 +7,8 @@ from recorder.dialects.frames import Deltas
 from recorder.dialects.values import cleaned
 
 _BEGUN, _ID, _MODEL = 1, 2, 4
-_WHOLE = _BEGUN | _ID | _MODEL
+WHOLE = _BEGUN | _ID | _MODEL
+"""All of a head was said."""
 
 
 def tell_head(
@@ -17,7 +18,7 @@ def tell_head(
 
     `told` is what was said of the head before, 0 of a new message; gives what is said of it now, as bits.
     """
-    if told == _WHOLE:
+    if told == WHOLE:
         return told
     new_id = None if told & _ID else cleaned(message_id) or None
     new_model = None if told & _MODEL else cleaned(model) or None

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec import field
-
 from recorder.deltas import Usage
 from recorder.dialects.base import DONE, Dialect, Envelope, is_done
 from recorder.dialects.finish_reasons import finish_of
 from recorder.dialects.frames import Deltas, Frame, malformed, unknown_frame
-from recorder.dialects.http import Exchange, begin_answer, end_exchange, fail, stepper
+from recorder.dialects.http import begin_answer, end_exchange, fail, stepper
 from recorder.dialects.message_head import tell_head
-from recorder.dialects.openai_chat_delta import Choice, Target, carries_answer, read_delta
+from recorder.dialects.openai_chat_delta import Choice, State, Target, carries_answer, read_delta
+from recorder.dialects.openai_chat_piece import piece
 from recorder.dialects.openai_chat_request import read_request
 from recorder.dialects.openai_usage import openai_counts
 from recorder.dialects.values import ROLES, cleaned, dict_of, int_of, list_of, text_of
@@ -25,16 +24,6 @@ _MOST_CHOICES = 1 << 16
 """An index beyond it is no choice's; it is read as the first."""
 _OF_THE_ANSWER = ("citations", "search_results")
 """Perplexity's sources: they stand beside the choices and belong to the text."""
-
-
-class State(Exchange):
-    """The choices of the answer that is open, by their index."""
-
-    choices: dict[int, Choice] = field(default_factory=dict)
-    id: str = ""
-    """The latest id of the answer's chunks."""
-    ids_vary: bool = False
-    """Whether the answer's chunks have different ids: then another one says nothing."""
 
 
 def recognises(value: Any, event_name: str | None) -> bool:
@@ -196,4 +185,5 @@ OPENAI_CHAT = Dialect(
     recognises=recognises,
     envelope=envelope,
     step=stepper(read, read_request),
+    piece=piece,
 )

@@ -12,6 +12,7 @@ from msgspec import Struct, field
 
 from recorder.deltas import BlockItem, BlockStarted, TextChunk, ToolCallChunk
 from recorder.dialects.frames import Deltas, malformed
+from recorder.dialects.http import Exchange
 from recorder.dialects.values import arguments_of, dict_of, digest_of, id_of, index_of, list_of, text_of
 
 _ANSWER = frozenset(
@@ -46,6 +47,16 @@ class Choice(Struct):
     """How many blocks without a name of their own were opened."""
     digests: dict[str, str] = field(default_factory=dict)
     """Of fields that a server repeats whole in every chunk: a digest of the latest value, so that it is said once."""
+
+
+class State(Exchange):
+    """The choices of the answer that is open, by their index."""
+
+    choices: dict[int, Choice] = field(default_factory=dict)
+    id: str = ""
+    """The latest id of the answer's chunks."""
+    ids_vary: bool = False
+    """Whether the answer's chunks have different ids: then another one says nothing."""
 
 
 class Target(Struct, frozen=True):

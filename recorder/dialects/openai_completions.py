@@ -14,7 +14,7 @@ from recorder.dialects import openai_chat
 from recorder.dialects.base import Dialect, Envelope
 from recorder.dialects.frames import Deltas, Frame
 from recorder.dialects.http import stepper
-from recorder.dialects.openai_chat import State
+from recorder.dialects.openai_chat_delta import State
 from recorder.dialects.values import dict_of
 
 _OBJECTS = ("text_completion", "text.completion")

@@ -26,3 +26,15 @@ def counts_of(
             group, key = details[name]
             counts.setdefault(group, {})[key] = number
     return counts
+
+
+def whole_counts(usage: object) -> dict[str, Any]:
+    """Counts that have LangChain's names already, and their details; what is no whole number is no count."""
+    counts: dict[str, Any] = {}
+    for name, value in dict_of(usage).items():
+        count: int | dict[str, int] | None = int_of(value)
+        if count is None and isinstance(value, dict):
+            count = {key: number for key, item in value.items() if (number := int_of(item)) is not None}
+        if count is not None:
+            counts[name] = count
+    return counts

@@ -8,7 +8,7 @@ import msgspec
 
 from recorder import dialects
 from recorder.deltas import AnyDelta, Erased
-from recorder.dialects import base
+from recorder.dialects import Dialect, base
 from recorder.events import Event
 
 
@@ -17,14 +17,21 @@ class Decoders:
 
     def __init__(self) -> None:
         self._states: dict[str, Any] = {}
+        self._latest: tuple[str, str | None, Dialect, str] = ("", None, dialects.get(dialects.UNKNOWN), "")
+        """Dialect and run of the latest event, and what they lead to: the next event is mostly of the same."""
 
     def decode(self, event: Event) -> list[AnyDelta]:
         """What the event says. Of an erased event nothing but that is known."""
         if event.erased:
             return [Erased(run_id=event.run_id or "")]
-        dialect = dialects.get(event.dialect)
-        key = f"{dialect.name} {event.run_id or ''}" if dialect.layer == "wire" else dialect.name
+        name, run_id, dialect, key = self._latest
+        if event.run_id != run_id or event.dialect != name:
+            dialect = dialects.get(event.dialect)
+            key = f"{dialect.name} {event.run_id or ''}" if dialect.layer == "wire" else dialect.name
+            self._latest = (event.dialect, event.run_id, dialect, key)
         state = self._states.get(key)
+        if dialect.piece is not None and state is not None and (piece := dialect.piece(state, event)) is not None:
+            return [piece]
         state, deltas = dialect.step(dialect.start() if state is None else state, event)
         if event.kind in (base.END, base.ERROR) and dialect.layer == "wire":
             self._states.pop(key, None)

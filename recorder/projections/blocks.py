@@ -41,7 +41,10 @@ class Blocks(Struct):
     def append(self, delta: TextChunk) -> Block:
         """Appends text; gives the block that it went to."""
         block = self._block(delta.block, delta.kind)
-        block.texts.setdefault(delta.field, Rope()).append(delta.text)
+        rope = block.texts.get(delta.field)
+        if rope is None:
+            rope = block.texts[delta.field] = Rope()
+        rope.append(delta.text)
         return block
 
     def add_item(self, delta: BlockItem) -> None:
@@ -61,8 +64,10 @@ class Blocks(Struct):
     @property
     def last_text(self) -> Block | None:
         """The last one of the blocks whose text is the answer's."""
-        texts = (block for block in reversed(self.by_key.values()) if block.kind == "text" and "text" in block.texts)
-        return next(texts, None)
+        for block in reversed(self.by_key.values()):
+            if block.kind == "text" and "text" in block.texts:
+                return block
+        return None
 
     @property
     def text(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct, field
@@ -82,16 +82,17 @@ class Fold:
     def observer(self, observer: Observer) -> None:
         self._telling.observer = observer
 
-    def apply(self, seq: int, layer: Layer, deltas: Iterable[AnyDelta]) -> None:
+    def apply(self, seq: int, layer: Layer, deltas: Sequence[AnyDelta]) -> None:
         """Applies what the event `seq` says; afterwards the state is the state at `seq`."""
         self._telling.begin(seq, layer)
-        for head, chunks in _grouped(deltas):
-            if isinstance(head, MessageChunk):
+        for head, chunks in _grouped(deltas) if len(deltas) > 1 else ((delta, []) for delta in deltas):
+            step = self._steps.get(type(head))
+            if step is not None:
+                step(head)
+            elif isinstance(head, MessageChunk):
                 self._messages.chunk(head, chunks)
             elif isinstance(head, ToolCallChunk):
                 self._messages.gather([head, *chunks])
-            else:
-                self._steps[type(head)](head)
         self.state.at = seq
 
     # Runs
@@ -171,7 +172,7 @@ class Fold:
         self._telling.observer.pairing_changed(seq, answered.pairing)
 
 
-def _grouped(deltas: Iterable[AnyDelta]) -> Iterator[tuple[AnyDelta, list[ToolCallChunk]]]:
+def _grouped(deltas: Sequence[AnyDelta]) -> Iterator[tuple[AnyDelta, list[ToolCallChunk]]]:
     """Deltas one by one, but with an AIMessageChunk or a tool call chunk those of the same message that follow it."""
     head: AnyDelta | None = None
     chunks: list[ToolCallChunk] = []

@@ -91,6 +91,15 @@ class LangChainGather(Struct, tag="langchain"):
         """
         return [self._add(seq, chunk, first_ordinal + offset, merging=False) for offset, chunk in enumerate(chunks)]
 
+    def of_fragment(self, seq: int, chunk: ToolCallChunk) -> Entry | None:
+        """The entry that `add` would add a mere fragment to, which has an index and text; None for any other chunk."""
+        if chunk.id is not None or chunk.name is not None or chunk.restated or chunk.legacy or chunk.free_text:
+            return None
+        if chunk.index.__class__ is not int or not isinstance(chunk.args, str) or self.begun_at == seq:
+            return None
+        slot = self.by_index.get(str(chunk.index))
+        return self.entries[slot.first] if slot is not None else None
+
     def _add(self, seq: int, chunk: ToolCallChunk, ordinal: int, merging: bool) -> GatherStep:
         faults: list[str] = []
         index = valid_index(chunk.index, faults)

@@ -54,7 +54,10 @@ class OpenMessages(Struct):
         return [message for message in found if choice is None or message.choice == choice]
 
     def find(self, run_id: str, choice: int) -> Message | None:
-        return next((message for message in self.of_run(run_id) if message.choice == choice), None)
+        for message in self.by_run.get(run_id, ()):
+            if message.choice == choice:
+                return message
+        return None
 
 
 class MessageFold:
@@ -208,7 +211,7 @@ class MessageFold:
         if not message.first_seq:
             # A message that only has a head does not say who adds it up.
             message.gather = begin(self._gathering, message.layer, runtime)
-        self._show(message)
+            self._show(message)
         self._touch(message)
         return message
 

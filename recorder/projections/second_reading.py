@@ -36,6 +36,8 @@ class SecondReading(Struct):
         for offset, (chunk, step) in enumerate(zip(chunks, shown, strict=True)):
             if of_wire and chunk.restated and not step.opened:
                 continue  # What a provider says again at the end its integrations leave out.
+            if of_wire and step.args == chunk.args and self._goes_to(seq, chunk, step):
+                continue
             (other,) = self.gather.add(seq, [chunk], ordinal + offset)
             if of_wire:
                 # Which call a chunk goes to does not depend on what was gathered: the text need not be kept twice.
@@ -47,6 +49,13 @@ class SecondReading(Struct):
     def compares(self, chunks: Sequence[ToolCallChunk], shown: Sequence[GatherStep]) -> bool:
         """Whether the steps are of these chunks one by one. Text that is no JSON has no second reading."""
         return len(shown) == len(chunks) and not any(chunk.free_text for chunk in chunks)
+
+    def _goes_to(self, seq: int, chunk: ToolCallChunk, shown: GatherStep) -> bool:
+        """Whether the chunk is a mere fragment that LangChain adds to the same call: nothing of it need be gathered."""
+        if shown.opened or shown.name is not None or shown.cleared is not None:
+            return False
+        other = self.gather.of_fragment(seq, chunk) if isinstance(self.gather, LangChainGather) else None
+        return other is not None and other.ref == shown.entry.ref
 
     def _told(self, chunk: ToolCallChunk, shown: GatherStep, other: GatherStep) -> str | None:
         wire, langchain = (other, shown) if isinstance(self.gather, WireGather) else (shown, other)

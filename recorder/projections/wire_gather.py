@@ -38,6 +38,9 @@ class WireGather(Struct, tag="wire", dict=True):
         return [self._add(seq, chunk, first_ordinal + offset) for offset, chunk in enumerate(chunks)]
 
     def _add(self, seq: int, chunk: ToolCallChunk, ordinal: int) -> GatherStep:
+        if (entry := self._continued(chunk)) is not None:
+            entry.touch(seq)
+            return GatherStep(entry=entry, opened=False, name=None, args=chunk.args)
         findings: Findings = []
         position = find_entry(self.entries, self.extents, self._places, chunk, findings)
         opened = position is None
@@ -60,6 +63,27 @@ class WireGather(Struct, tag="wire", dict=True):
         if chunk.args is not None and step.args == chunk.args and entry.args is not None and _is_placeholder(entry):
             self.placeholders.setdefault(entry.ref, (seq, ordinal))
         return step
+
+    def _continued(self, chunk: ToolCallChunk) -> Entry | None:
+        """The call that a mere fragment continues, as nearly every chunk does, with the fragment's text added to it.
+
+        None, and nothing added, where there is anything to decide: `find_entry` and those below do the same for
+        it, step by step.
+        """
+        args = chunk.args
+        if not args or chunk.id or chunk.name or chunk.restated or chunk.error or chunk.legacy or not self.entries:
+            return None
+        entry, extent = self.entries[-1], self.extents[-1]
+        is_its = entry.index == chunk.index if chunk.block is None else entry.block == chunk.block
+        if not is_its or chunk.index.__class__ is not int or entry.args is None or entry.legacy or entry.free_text:
+            return None
+        if not extent.begun or extent.complete or entry.ref in self.placeholders:
+            return None
+        if extent.in_string and args[0] in "{[" and len(args) > extent.length:
+            return None
+        entry.args.append(args)
+        extent.feed(args)
+        return entry
 
     def _open(self, seq: int, chunk: ToolCallChunk, ordinal: int) -> int:
         entry = entry_of(seq, ordinal, chunk)

@@ -100,6 +100,10 @@ def _load(data: bytes) -> object:
 
 
 def _one_line(error: Exception) -> str:
+    """What is wrong and where, without the piece of the file that PyYAML draws beneath."""
+    if isinstance(error, yaml.MarkedYAMLError) and error.problem and error.problem_mark:
+        mark = error.problem_mark
+        return f"line {mark.line + 1}, column {mark.column + 1}: {error.problem}"
     return " ".join(str(error).split())[:200]
 
 

@@ -30,6 +30,7 @@ _HAR = re.compile(rb'\s*\{\s*"log"\s*:\s*\{\s*"(?:version|creator|browser|pages|
 _STREAMED_ARRAY = re.compile(rb'\s*\[\s*\{\s*"(?:candidates|promptFeedback|usageMetadata|modelVersion|responseId)"\s*:')
 """How an array of Google's responses begins; other arrays are documents."""
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _PROBE_BYTES = 512
 
 
@@ -195,12 +196,22 @@ def _seen(head: bytes) -> str:
     if not text:
         return "a file of white space only"
     probe = head[:_PROBE_BYTES]
+    if _is_utf16(probe):
+        return "text in UTF-16, as Windows PowerShell writes it with `>`: convert it to UTF-8"
     if _CONTROL.search(probe) or not _is_utf8(probe):
         return f"binary data (starts with {head[:4].hex(' ').upper()})"
     start = text.splitlines()[0][:160].decode("utf-8", "replace")[:40].rstrip()
     if text.startswith((b"{", b"[")):
         return f"JSON that breaks off before its first line or document is whole (starts with {start!r})"
     return f"text that is no SSE, JSON lines, cassette or HAR (starts with {start!r})"
+
+
+def _is_utf16(probe: bytes) -> bool:
+    """Whether it has the byte order mark of UTF-16 and is text behind it."""
+    if not probe.startswith(_UTF16):
+        return False
+    text = probe.decode("utf-16", "replace")
+    return "\ufffd" not in text[:-1] and _CONTROL.search(text.encode("utf-8", "replace")) is None
 
 
 def _is_utf8(probe: bytes) -> bool:

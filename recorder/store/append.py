@@ -75,8 +75,7 @@ def adopt(
                 head.stream_id,
                 seq,
                 event.event_id,
-                interner.type_of(event),
-                interner.origin_of(head.stream_id, event),
+                *interner.intern(head.stream_id, event),
                 event.arrived_at,
                 event.recorded_at,
                 event.body,
@@ -186,9 +185,9 @@ def _store(
         event = _sound(given)
         # Only what is storable is ever interned: the texts of an event whose type and origin are known need no look.
         interned = interner.known(stream_id, event)
-        if interned is None or event.source_id is not None or event.redacted is not None:
+        if interned is None or not plain:
             event = _storable(event)
-            interned = interner.type_of(event), interner.origin_of(stream_id, event)
+            interned = interner.intern(stream_id, event)
         salt = salts[place * SALT_BYTES : (place + 1) * SALT_BYTES]
         body_hash = content_hash(salt, event)
         previous = link(previous, uuid, seq, recorded_at, event, body_hash, ENVELOPE_VERSION)

@@ -9,9 +9,13 @@ from recorder.store import tables
 from recorder.store.backend import Backend, Row, TypeKey
 
 OriginKey = tuple[int, str | None, str | None, str | None]
+Key = tuple[int, str | None, str | None, str | None, str, str, str, str, str]
+"""Stream, run, its parent and name; dialect, layer, kind, framing and encoding."""
+Ids = tuple[int, int | None]
+"""Of the type, and of the origin."""
 
 _MOST = 50_000
-"""Origins that are remembered between transactions."""
+"""Origins, with a type each, that are remembered between transactions."""
 
 
 class Interned:
@@ -20,12 +24,14 @@ class Interned:
     def __init__(self) -> None:
         self.types: dict[TypeKey, int] = {}
         self.origins: dict[OriginKey, int] = {}
+        self.ids: dict[Key, Ids] = {}
 
-    def learn(self, types: dict[TypeKey, int], origins: dict[OriginKey, int]) -> None:
-        if len(self.origins) + len(origins) > _MOST:
-            self.origins = {}
+    def learn(self, types: dict[TypeKey, int], origins: dict[OriginKey, int], ids: dict[Key, Ids]) -> None:
+        if len(self.ids) + len(ids) > _MOST:
+            self.origins, self.ids = {}, {}
         self.types.update(types)
         self.origins.update(origins)
+        self.ids.update(ids)
 
 
 class Interner:
@@ -37,37 +43,38 @@ class Interner:
         self._known = known
         self._types: dict[TypeKey, int] = {}
         self._origins: dict[OriginKey, int] = {}
+        self._ids: dict[Key, Ids] = {}
         self._numbers: dict[int, _Numbers] = {}
         self._pending: list[Row] = []
 
     def forget(self) -> None:
         """After a savepoint was undone: what was interned behind it is gone."""
-        self._types, self._origins, self._numbers, self._pending = {}, {}, {}, []
+        self._types, self._origins, self._ids = {}, {}, {}
+        self._numbers, self._pending = {}, []
 
     def committed(self) -> None:
         """After the commit: others may rely on what this transaction interned."""
-        self._known.learn(self._types, self._origins)
+        self._known.learn(self._types, self._origins, self._ids)
         self.forget()
 
-    def known(self, stream_id: int, event: NewEvent) -> tuple[int, int | None] | None:
-        """The ids of the event's type and origin where both were met before, None where one was not."""
-        key = (event.dialect, event.layer, event.kind, event.framing, event.encoding)
-        found = self._known.types.get(key) or self._types.get(key)
-        if found is None:
-            return None
-        origin = (stream_id, event.run_id, event.parent_run_id, event.name)
-        origin_id = self._known.origins.get(origin) or self._origins.get(origin)
-        if origin_id is None and origin[1:] != (None, None, None):
-            return None
-        return found, origin_id
+    def known(self, stream_id: int, event: NewEvent) -> Ids | None:
+        """The ids of the event's type and origin where it was met before, None where it was not."""
+        key = _key(stream_id, event)
+        return self._known.ids.get(key) or self._ids.get(key)
 
-    def type_of(self, event: NewEvent) -> int:
+    def intern(self, stream_id: int, event: NewEvent) -> Ids:
+        """The ids of the event's type and origin; that of the origin is None where it names neither run nor name."""
+        found = self.known(stream_id, event)
+        if found is None:
+            found = self._ids[_key(stream_id, event)] = self._type_of(event), self._origin_of(stream_id, event)
+        return found
+
+    def _type_of(self, event: NewEvent) -> int:
         key = (event.dialect, event.layer, event.kind, event.framing, event.encoding)
         found = self._known.types.get(key) or self._types.get(key)
         return found if found is not None else self._type(key)
 
-    def origin_of(self, stream_id: int, event: NewEvent) -> int | None:
-        """None for an event that names neither run nor name."""
+    def _origin_of(self, stream_id: int, event: NewEvent) -> int | None:
         key = (stream_id, event.run_id, event.parent_run_id, event.name)
         found = self._known.origins.get(key) or self._origins.get(key)
         if found is not None:
@@ -105,6 +112,20 @@ class Interner:
         if pending:
             columns = ("stream_id", "origin_id", "run_id", "parent_run_id", "name")
             self._backend.insert(self._connection, tables.origins, columns, pending)
+
+
+def _key(stream_id: int, event: NewEvent) -> Key:
+    return (
+        stream_id,
+        event.run_id,
+        event.parent_run_id,
+        event.name,
+        event.dialect,
+        event.layer,
+        event.kind,
+        event.framing,
+        event.encoding,
+    )
 
 
 class _Numbers:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
-SCHEMA = 5
+SCHEMA = 6
 """The schema that this program knows: the number of its last migration."""
 
 

@@ -122,7 +122,7 @@ def test_two_captures_of_one_cassette_at_once_store_it_once(tmp_path: Path) -> N
     ("text", "told"),
     [
         ("interactions: []\nversion: 1\n", "a cassette without an exchange; nothing was stored"),
-        ("interactions:\n- request: [\nversion: 1\n", "the cassette is neither YAML nor JSON"),
+        ("interactions:\n- request: [\nversion: 1\n", "the cassette is neither YAML nor JSON: line "),
         ("interactions: 5\n", "text that is no SSE, JSON lines, cassette or HAR"),
     ],
 )

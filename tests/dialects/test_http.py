@@ -60,6 +60,35 @@ def test_a_finish_reason_is_a_terminator_where_a_server_sends_no_done() -> None:
     assert len(of(MessageClosed, deltas)) == 1
 
 
+def call(args: str, finish_reason: str | None = None) -> dict[str, Any]:
+    delta = {"tool_calls": [{"index": 0, "function": {"arguments": args}}]}
+    choice = {"index": 0, "delta": delta, "finish_reason": finish_reason}
+    return {"object": "chat.completion.chunk", "choices": [choice]}
+
+
+@pytest.mark.parametrize(
+    ("frames", "terminated"),
+    [
+        ([TEXT, STOP, call('{"a":')], False),
+        ([TEXT, STOP, call('{"a":'), call("1}", "tool_calls")], True),
+        ([TEXT, STOP, call('{"a":1}'), "[DONE]"], True),
+        ([TEXT, STOP, call("")], True),
+        ([TEXT, STOP, TEXT], True),
+        ([call('{"a":1}', "tool_calls")], True),
+        ([STOP, "[DONE]", call('{"a":')], True),
+    ],
+)
+def test_a_reason_to_stop_says_nothing_of_arguments_that_follow_it(frames: list[Any], terminated: bool) -> None:
+    deltas = decode_events(CHAT, [*(frame(CHAT, each) for each in frames), end(CHAT)])
+    assert next(ended.terminated for ended in of(RunEnded, deltas)) is terminated
+
+
+def test_a_connection_that_breaks_among_arguments_fails_whatever_was_said_before() -> None:
+    broken = event(CHAT, ERROR, meta={"error": "ReadError"})
+    deltas = decode_events(CHAT, [frame(CHAT, STOP), frame(CHAT, call('{"a":')), broken])
+    assert [failure.error for failure in of(Failure, deltas)] == ["ReadError"]
+
+
 @pytest.mark.parametrize(
     ("body", "text"),
     [

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import base64
+import json
 from typing import Any
 
 import pytest
 
-from recorder.dialects import DIALECTS, UNKNOWN, get, recognise
+from recorder.dialects import DIALECTS, UNKNOWN, base, get, recognise
 
 CHUNK = {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": "a"}}]}
 START = {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
@@ -93,3 +95,17 @@ def test_a_name_that_nobody_knows_is_read_as_unknown() -> None:
 
 def test_every_dialect_is_registered_under_its_name() -> None:
     assert all(name == dialect.name for name, dialect in DIALECTS.items())
+
+
+NO_FRAMES = (base.DONE, base.COMMENT, base.PARTIAL, base.DAMAGED, base.REQUEST, base.RESPONSE, base.END, base.ERROR)
+
+
+@pytest.mark.parametrize("kind", NO_FRAMES)
+@pytest.mark.parametrize("name", DIALECTS)
+def test_a_frame_cannot_say_of_itself_that_it_is_none(name: str, kind: str) -> None:
+    said = dict.fromkeys(("type", "object", "event", "event_type", "method"), kind)
+    values = [{}, "x", None, {kind: {}}, {"event": kind, "data": {}, "run_id": "r"}, said]
+    values += [{"bytes": base64.b64encode(json.dumps(said).encode()).decode()}]
+    kinds = {get(name).envelope(value, named).kind for value in values for named in (None, kind)}
+    assert kinds.isdisjoint(NO_FRAMES)
+    assert get(name).envelope("[DONE]", kind).kind not in set(NO_FRAMES) - {base.DONE}

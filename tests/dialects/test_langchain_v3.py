@@ -264,6 +264,20 @@ def test_javascript_says_the_run_in_the_event_and_a_reason_of_its_own() -> None:
     assert of(RunStarted, deltas)[0].parent_run_id == "t1"
 
 
+@pytest.mark.parametrize(
+    ("usage", "counts"),
+    [
+        ({"input_tokens": 1.0, "output_tokens": "%s", "total_tokens": True}, [{"input_tokens": 1}]),
+        ({"input_token_details": {"cache_read": 2, "audio": None}}, [{"input_token_details": {"cache_read": 2}}]),
+        ({"output_tokens": [1]}, []),
+        (7, []),
+    ],
+)
+def test_what_is_no_whole_number_is_no_count(usage: Any, counts: list[Any]) -> None:
+    deltas = decode_frames(V3, START, {**FINISH, "usage": usage})
+    assert [each.counts for each in of(Usage, deltas)] == counts
+
+
 def test_an_error_in_the_stream_cuts_the_message_off() -> None:
     deltas = decode_frames(V3, START, text(0, "a"), {"event": "error", "message": "no", "code": "c"})
     assert [each.error for each in of(Failure, deltas)] == ["c: no"]

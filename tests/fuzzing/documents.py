@@ -21,6 +21,8 @@ _BODIES = (
     *(("request", "body"), ("request", "postData", "text")),
 )
 """Where the recorders keep bodies."""
+_CODED = ("content-encoding", "base64", "parsed_body")
+"""What an answer has about it whose body stands for other bytes."""
 
 
 def changed(rng: random.Random, recording: Recording, others: Sequence[Recording]) -> Changed:
@@ -36,6 +38,24 @@ def changed(rng: random.Random, recording: Recording, others: Sequence[Recording
     for _ in range(rng.choice([1, 1, 2, 3])):
         _change(rng, exchanges, others, what)
     return Changed(_written(rng, document, recording.format), what)
+
+
+def plain_answers(data: bytes) -> list[bytes]:
+    """The bodies of a cassette's answers that stand in it as text or bytes, in one place and under no coding."""
+    document = _loaded(data)
+    answers: list[bytes] = []
+    for exchange in [] if _is_har(document) else _exchanges(document):
+        found = [body for place in _BODIES[:3] if isinstance(body := _body_at(exchange, place), str | bytes) and body]
+        shown = repr(_body_at(exchange, ("response",))).lower()
+        if len(found) != 1 or any(word in shown for word in _CODED):
+            continue
+        (body,) = found
+        answers.append(body if isinstance(body, bytes) else body.encode("utf-8", "surrogatepass"))
+    return answers
+
+
+def _is_har(document: Any) -> bool:
+    return isinstance(document, dict) and "log" in document
 
 
 def _change(rng: random.Random, exchanges: list[Any], others: Sequence[Recording], what: list[str]) -> None:

@@ -7,25 +7,28 @@ import json
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO, cast
 
+import jsonpatch
 from msgspec import Struct, field
 
 import recorder
 from recorder.capture import Captured, capture_file, capture_pipe, files
 from recorder.cli.commands.diff_text import change_lines, operation_lines
 from recorder.cli.commands.replay_text import lines
-from recorder.errors import BadInput
+from recorder.errors import BadInput, NotAStream
 from recorder.events import Event, jsontext
-from recorder.ledger import Ledger, snapshots
+from recorder.ledger import Ledger, State, snapshots
 from recorder.ledger.erasure import erase
 from recorder.ledger.last_message import narrowed
 from recorder.ledger.verify import verify
 from recorder.projections.readings import Gathering
 from recorder.replay import Form, emit, event_changes, event_patch
+from recorder.sources import detect
+from recorder.sources.detect import HEAD_BYTES
+from tests.databases import made
+from tests.fuzzing.documents import plain_answers
 from tests.fuzzing.witness import complaint
 from tests.ledger.logs import NAME, printed, read_model
 from tests.ledger.test_sql_agrees import said_by_sql, said_by_state
@@ -33,7 +36,7 @@ from tests.replay.test_changes import Applied
 from tests.streams import Folding
 
 READINGS: tuple[Gathering, ...] = ("default", "wire", "langchain", "langchainjs")
-_FORMS: tuple[Form, ...] = ("jsonl", "sse", "changes", "patch", "values")
+_NO_PAYLOAD = frozenset({"done", "comment", "partial", "damaged"})
 _VIEWS = (
     *("streams", "events", "tool_call_chunks_all", "tool_call_chunks", "tool_calls_all", "tool_calls"),
     *("tool_messages", "pairings", "messages_all", "messages", "findings", "erasures", "runs"),
@@ -69,44 +72,33 @@ def snapshots_everywhere(batch: int) -> Iterator[None]:
         snapshots.Pace.FLOOR, snapshots.Pace.RATIO, files.BATCH_EVENTS = kept
 
 
-@cache
-def _empty_database() -> bytes:
-    """A database without a stream; made once, for that takes as long as to try the laws on a short recording."""
-    with TemporaryDirectory(prefix="recorder-fuzz-") as folder:
-        path = Path(folder) / "empty.db"
-        recorder.open(path).close()
-        return path.read_bytes()
-
-
 def hold(rng: random.Random, path: Path, folder: Path, *, document: bool) -> Outcome:
     """Captures the file into a new database in the folder and tries every law. Raises `Broken`.
 
     `document`: it is a cassette or a HAR file, whose bytes are not given back.
     """
-    database = folder / "log.db"
-    database.write_bytes(_empty_database())
-    with snapshots_everywhere(rng.choice([1, 3, 11, 500])), recorder.open(database) as ledger:
+    with snapshots_everywhere(rng.choice([1, 3, 11, 500])), recorder.open(made(folder / "log.db")) as ledger:
         data = path.read_bytes()
         try:
             captured = _captured(rng, ledger, path, document=document)
-        except BadInput:
-            if ledger.find(NAME) is None:
-                return Outcome()
-            captured = False
+        except BadInput as refusal:
+            if ledger.find(NAME) is not None:
+                raise Broken("refused", f"{refusal}; and something is stored") from None
+            return Outcome()
         head = ledger.head(NAME)
         if head.stale is not None:
             raise Broken("stale", head.stale)
-        if not document and captured:
-            _same("bytes", b"".join(emit(ledger, NAME, "raw")), data)
+        if captured:
+            _hold_of_bytes(b"".join(emit(ledger, NAME, "raw")), data, document=document)
         events = list(ledger.events(NAME))
         _same("events", [event.seq for event in events], list(range(1, head.last_seq + 1)))
         outcome = Outcome(dialects=list(dict.fromkeys(event.dialect for event in events)))
         seqs = sorted(rng.randrange(head.last_seq + 1) for _ in range(2))
         for gathering in READINGS:
             _hold_prefix_law(ledger, events, seqs, gathering, outcome)
+        _hold_of_snapshots(events, rng.choice(READINGS))
         _hold_of_read_model(ledger)
-        for form in _FORMS:
-            _hold_of_emission(ledger, form)
+        _hold_of_emission(ledger, events)
         _hold_of_faces(ledger, seqs[1])
         if rng.random() < 0.3:
             _hold_of_erasure(ledger, *sorted(rng.randrange(1, head.last_seq + 1) for _ in range(2)))
@@ -133,11 +125,30 @@ def _captured(rng: random.Random, ledger: Ledger, path: Path, *, document: bool)
         return True
     try:
         capture_file(ledger, path, name=NAME)
-    except BadInput:
-        # With more of it, it may turn out to be in another format.
+    except BadInput as refusal:
+        if _framing_of(data[:cut]) == _framing_of(data):
+            raise Broken("grown", str(refusal)) from None
+        # With more of it, it turned out to be in another format.
         _same("bytes", b"".join(emit(ledger, NAME, "raw")), data[:cut])
         return False
     return True
+
+
+def _framing_of(data: bytes) -> str | None:
+    try:
+        return detect(data[:HEAD_BYTES], complete=len(data) < HEAD_BYTES).framing
+    except NotAStream:
+        return None
+
+
+def _hold_of_bytes(raw: bytes, data: bytes, *, document: bool) -> None:
+    """What was captured comes back: all bytes, of a document those of every answer that it has as plain text."""
+    if not document:
+        _same("bytes", raw, data)
+        return
+    for answer in plain_answers(data):
+        if answer not in raw:
+            raise Broken("answers", f"not given back: {answer!r:.300}")
 
 
 class _Pipe:
@@ -177,8 +188,22 @@ def _hold_prefix_law(
         if gathering == "default":
             _same(f"prefix, by the ledger at {last}", printed(ledger, last), state)
             last_message = ledger.state(NAME, last, last_message=True)
-            _same(f"last message at {last}", last_message, narrowed(ledger.state(NAME, last)))
+            _same(f"last message at {last}", _said(last_message), _said(narrowed(ledger.state(NAME, last))))
     _same(f"{gathering}, by the ledger", printed(ledger, gather=gathering), full.state)
+
+
+def _hold_of_snapshots(events: list[Event], gathering: Gathering) -> None:
+    """A fold that is resumed from a snapshot before every event comes to the same state."""
+    relay = Folding(gathering)
+    for event in events:
+        relay = relay.resumed().advance(event)
+    full = Folding(gathering).advance(*events)
+    _same(f"prefix, {gathering}, resumed before every event", relay.state, full.state)
+
+
+def _said(state: State) -> Any:
+    """All of a state as it prints: NaN is not equal to itself."""
+    return json.loads(jsontext.encode(state.to_dict()))
 
 
 def _hold_of_truth(events: list[Event], state: dict[str, Any], gathering: Gathering, outcome: Outcome | None) -> None:
@@ -221,19 +246,61 @@ def _cleaned(value: Any) -> Any:
     return jsontext.clean(value) if isinstance(value, str) else value
 
 
-def _hold_of_emission(ledger: Ledger, form: Form) -> None:
+def _hold_of_emission(ledger: Ledger, events: list[Event]) -> None:
+    _hold_of_changes(ledger)
+    _hold_of_values(ledger)
+    for form, framing in (("jsonl", "ndjson"), ("sse", "sse")):
+        given = b"".join(emit(ledger, NAME, cast(Form, form)))
+        capture = ledger.store.last_capture(ledger.head(NAME))
+        if capture is not None and capture.format == framing:
+            _same(f"emitted as {form}", given, b"".join(emit(ledger, NAME, "raw")))
+        elif form == "jsonl":
+            said = [value for line in given.splitlines() if (value := _loaded(line)) is not None]
+            _same("emitted as jsonl", said, [value for event in events if (value := _payload(event)) is not None])
+
+
+def _payload(event: Event) -> str | None:
+    return None if event.kind.startswith("http.") or event.kind in _NO_PAYLOAD else _loaded(event.body)
+
+
+def _loaded(text: bytes) -> str | None:
+    """JSON in one spelling (NaN is not equal to itself), None where it is none."""
+    try:
+        return jsontext.encode(jsontext.decode(text))
+    except jsontext.NotJson:
+        return None
+
+
+def _hold_of_changes(ledger: Ledger) -> None:
     applied = Applied()
-    for piece in emit(ledger, NAME, form):
-        if form == "changes":
-            applied.apply(json.loads(piece)["changes"])
-        elif form in ("patch", "values"):
-            json.loads(piece)
-    if form == "changes":
-        messages = printed(ledger)["messages"]
-        calls = {call["call_ref"]: call for message in messages for call in message["calls"]}
-        known = ("id", "name", "raw", "state")
-        _same("changes of calls", applied.calls, {ref: {key: calls[ref][key] for key in known} for ref in calls})
-        _same("changes of texts", applied.texts, {message["message_ref"]: message["text"] for message in messages})
+    for piece in emit(ledger, NAME, "changes"):
+        applied.apply(json.loads(piece)["changes"])
+    messages = printed(ledger)["messages"]
+    calls = {call["call_ref"]: call for message in messages for call in message["calls"]}
+    known = ("id", "name", "raw", "state")
+    _same("changes of calls", applied.calls, {ref: {key: calls[ref][key] for key in known} for ref in calls})
+    _same("changes of texts", applied.texts, {message["message_ref"]: message["text"] for message in messages})
+
+
+def _hold_of_values(ledger: Ledger) -> None:
+    """Each patch makes the call's next value of the one before; of a call that is complete the last one is its value.
+
+    But for messages of LangChain.js, whose own patches leave values out.
+    """
+    messages = [message for message in printed(ledger)["messages"] if message["gather"] != "langchainjs"]
+    calls = {call["call_ref"]: call for message in messages for call in message["calls"]}
+    values, patches = (
+        [line for piece in emit(ledger, NAME, form) if (line := json.loads(piece))["call"] in calls]
+        for form in ("values", "patch")
+    )
+    last: dict[str, Any] = {}
+    for said, patch in zip(values, patches, strict=True):
+        ref, at = said["call"], said["seq"]
+        last[ref] = jsonpatch.apply_patch(last.get(ref), patch["patch"])
+        _same(f"patch of {ref} at {at}", (patch["call"], patch["seq"], last[ref]), (ref, at, said["value"]))
+    for ref, call in calls.items():
+        if call["state"] == "complete" and not call.get("free_text"):
+            _same(f"last value of {ref}", last.get(ref), call["value"])
 
 
 def _hold_of_faces(ledger: Ledger, n: int) -> None:

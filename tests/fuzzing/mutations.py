@@ -17,6 +17,7 @@ from recorder.sources.frame import Framing
 from tests.fuzzing import values
 from tests.fuzzing.recordings import Recording, frames_of
 
+_EVENT_NAMES = (None, None, "error", "end", "é", "a b", *values.EVENTS)
 _MOST_FRAMES = 120
 _MOST_BYTES = 150_000
 """Of a long recording a piece is changed: what takes seconds is tried less often."""
@@ -170,22 +171,35 @@ def _change_field(mutation: Mutation) -> None:
 def _change_end(mutation: Mutation) -> None:
     """Another word for why an answer stopped, none, or the frame that has it somewhere else."""
     rng = mutation.rng
+    names = values.ENDS if rng.random() < 0.75 else values.KINDS
     found = [
         (position, value, place)
         for position, frame in enumerate(mutation.frames)
         if (value := _value(frame)) is not None
         for place in values.paths(value)
-        if place and place[-1] in values.ENDS
+        if place and place[-1] in names
     ]
     if not found:
         return
-    position, value, place = rng.choice(found)
+    position, value, place = rng.choice([rng.choice(found), found[-1]])
     frame = mutation.frames.pop(position)
-    new = rng.choice([*values.REASONS, values.at(value, place), None, "", 1, {}])
+    new = _another_end(rng, place[-1], values.at(value, place))
     where = rng.choice([position, position, position, rng.randrange(len(mutation.frames) + 1)])
     changed = values.encoded(rng, values.replaced(value, place, new))
     mutation.frames.insert(where, _with_payload(mutation.framing, frame, changed))
     mutation.what.append(f"{place[-1]} of frame {position + 1} is {new!r}, at {where + 1}")
+
+
+def _another_end(rng: random.Random, name: str | int, old: Any) -> Any:
+    """A word that may stand in the place of this one: mostly one of the same provider's."""
+    if rng.random() < 0.3:
+        return rng.choice([old, None, "", 1, {}, False])
+    if name in values.KINDS:
+        return rng.choice(values.EVENTS)
+    if name == "status" and rng.random() < 0.8:
+        return rng.choice(values.STATUSES)
+    alike = [reason for reason in values.REASONS if reason.isupper() == str(old).isupper()]
+    return rng.choice(alike if rng.random() < 0.8 else values.REASONS)
 
 
 def _rename(mutation: Mutation) -> None:
@@ -200,6 +214,8 @@ def _rename(mutation: Mutation) -> None:
     for position in range(first, len(mutation.frames)):
         frame = mutation.frames[position]
         value = _value(frame)
+        if value is None:
+            continue
         for place in list(values.paths(value)):
             if place and place[-1] == key and values.at(value, place) == old:
                 value = values.replaced(value, place, new)
@@ -213,13 +229,13 @@ def _garbage(mutation: Mutation) -> None:
     payload = rng.choice(
         [b"null", b"[]", b"7", b'""', b"{", b"x\xff", b"{}", b"[[[", b"[DONE]", b'{"error":{"message":"m"}}']
     )
-    mutation.frames.insert(position, _framed(mutation.framing, payload, rng.choice([None, "error", "end", "é", "a b"])))
+    mutation.frames.insert(position, _framed(mutation.framing, payload, rng.choice(_EVENT_NAMES)))
     mutation.what.append(f"{payload!r} before frame {position + 1}")
 
 
 _CHANGES: list[Callable[[Mutation], None]] = [
     *(_cut, _drop, _drop, _double, _double, _swap, _swap, _repeat, _follow, _foreign, _rename, _rename, _garbage),
-    *(_change_end, _change_end),
+    *([_change_end] * 4),
     *([_change_field] * 8),
 ]
 

@@ -8,12 +8,26 @@ from pathlib import Path
 from msgspec import Struct
 
 from recorder.capture.recording import dialect_of_frames
+from recorder.dialects import UNKNOWN
 from recorder.errors import NotAStream
 from recorder.sources import DocumentFormat, Frame, detect, reader_for
 from recorder.sources.frame import Framing
 from tests.corpus import CORPUS
 from tests.streams import CASSETTES
 
+_NOBODYS = b"""event: note
+data: {"speaker": "a", "words": "one"}
+
+: still here
+
+data: {"speaker": "b", "words": [1, {"two": null}]}
+
+data: no JSON at all
+
+data: [DONE]
+
+"""
+"""What no provider sends."""
 _NO_RECORDING = (".md", ".csv", ".meta.json")
 _HEAD_BYTES = 64 * 1024
 
@@ -29,8 +43,9 @@ class Recording(Struct, frozen=True):
 
 
 def shipped() -> list[Recording]:
-    """The recordings of the project itself."""
-    return list(_read(path for path in CASSETTES.iterdir() if path.name != "made_with.json"))
+    """The recordings of the project itself, and one of a provider that no dialect knows."""
+    unknown = Recording("unknown.sse", "sse", _NOBODYS, UNKNOWN)
+    return [*_read(path for path in CASSETTES.iterdir() if path.name != "made_with.json"), unknown]
 
 
 def corpus() -> list[Recording]:
@@ -57,5 +72,5 @@ def _read(paths: Iterable[Path]) -> Iterator[Recording]:
         if format.framing == "cassette" or format.framing == "har":
             yield Recording(path.name, format.framing, data, format.framing)
         elif not format.gzip:
-            group = dialect_of_frames(frames_of(format.framing, data)) or "unknown"
+            group = dialect_of_frames(frames_of(format.framing, data)) or UNKNOWN
             yield Recording(path.name, format.framing, data, group)

@@ -20,24 +20,22 @@ IDENTITY = frozenset(
 """Members that say whose a frame is and what it is."""
 ENDS = frozenset(
     {
-        *(
-            "finish_reason",
-            "finishReason",
-            "stop_reason",
-            "stopReason",
-            "done_reason",
-            "done",
-            "status",
-            "completionReason",
-        ),
-        *("is_finished", "chunk_position", "type", "event", "event_type", "turnComplete", "reason"),
+        *("finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason", "doneReason", "done", "status"),
+        *("completionReason", "is_finished", "chunk_position", "turnComplete", "reason"),
     }
 )
-"""Members that may say that an answer is at its end."""
+"""Members that say that an answer is at its end, and why."""
+KINDS = frozenset({"type", "event", "event_type", "object"})
+"""Members that name what happened: an end, among others."""
+STATUSES = ("completed", "incomplete", "failed", "cancelled", "in_progress", "requires_action")
 REASONS = (
     *("length", "stop", "tool_calls", "tool_use", "end_turn", "max_tokens", "MAX_TOKENS", "STOP", "COMPLETE", "ERROR"),
-    *("content_filter", "SAFETY", "completed", "incomplete", "failed", "cancelled", "in_progress", "null", "last"),
-    *("REASON_MAX_LEN", "REASON_STOP", "guardrail_intervened", "message_stop", "error", "response.completed"),
+    *("content_filter", "SAFETY", "null", "last", "error", "REASON_MAX_LEN", "REASON_STOP", "guardrail_intervened"),
+    *STATUSES,
+)
+EVENTS = (
+    *("message_stop", "message-end", "response.completed", "response.done", "interaction.completed", "message-finish"),
+    *("error", "done", "comment", "partial", "damaged", "http.request", "http.response", "http.end", "http.error"),
 )
 _LONGEST = 100_000
 
@@ -94,7 +92,7 @@ def hostile(rng: random.Random) -> Any:
                 "\ufeff",
                 "é\r\n\r\nb",
             ),
-            *("ERROR", "length", "stop", "assistant", "tool", '{"a":1}', '{"a":', "'", "%s", "NaN"),
+            *("ERROR", "length", "stop", "done", "http.end", "assistant", "tool", '{"a":1}', '{"a":', "'", "%s", "NaN"),
             *([], [[]], [None], ["x"], [{}], [{"type": "text", "text": 1}], {}, {"x": {"y": 1}}, {"": None}),
             *({"\ud83d": "\ud83d"}, {"type": "tool_use"}, {"id": 1}, {"id": None, "index": "0"}),
             _nested(rng.choice([20, 150, 199, 201, 1200])),

@@ -28,10 +28,10 @@ _REASONS = (
     *("finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason", "completionReason", "reason"),
     *("doneReason", "status"),
 )
-_WRITTEN_BY_THE_READER = frozenset(
-    {"gemini", "gemini.live", "gemini.interactions", "openai.responses", "langgraph", "langchain.v3", "bedrock.invoke"}
-)
+_WRITTEN_BY_THE_READER = frozenset({"openai.responses", "langgraph", "langchain.v3", "bedrock.invoke"})
 """Dialects whose frames hold values of arguments, of which their readers write the JSON text."""
+_VALUES_AT_PATHS = frozenset({"gemini", "gemini.live", "gemini.interactions"})
+"""Dialects that do so where a frame names the path of a value in the arguments; else it has them whole."""
 
 
 def complaint(message: Message, call: Call, events: Sequence[Event]) -> str | None:
@@ -49,7 +49,8 @@ def complaint(message: Message, call: Call, events: Sequence[Event]) -> str | No
     built = [events[seq - 1] for seq in seqs]
     dialect = built[0].dialect
     frames = [list(_leaves(event)) for event in built]
-    place = _whole_by(raw, frames, by_value=dialect in _WRITTEN_BY_THE_READER)
+    by_value = dialect in _WRITTEN_BY_THE_READER or (dialect in _VALUES_AT_PATHS and _has_paths(frames))
+    place = _whole_by(raw, frames, by_value=by_value)
     if place is None and complete:
         return f"its text is not in its events {call['seqs']}: {raw[:80]!r}"
     whole_at = built[place or 0].seq
@@ -91,6 +92,10 @@ def _whole_by(raw: str, frames: list[list[Any]], *, by_value: bool) -> int | Non
         if by_value and value is not None and all(_is_among(part, frames, texts) for part in _scalars(value))
         else None
     )
+
+
+def _has_paths(frames: list[list[Any]]) -> bool:
+    return any(isinstance(leaf, str) and leaf.startswith("$") for leaves in frames for leaf in leaves)
 
 
 def _joined_by(raw: str, frames: list[list[str]]) -> int | None:
@@ -203,13 +208,15 @@ def _of_realtime(each: dict[str, Any], message: Message, call: Call) -> bool:
     response = each.get("response")
     if each.get("type") != "response.done" or not isinstance(response, dict):
         return False
-    return response.get("status") == "completed" and _may_be(response.get("id"), message["message_id"])
+    said = _reasons({"status": response.get("status")})
+    return said in ([], ["completed"]) and _may_be(response.get("id"), message["message_id"])
 
 
 def _of_gemini(each: dict[str, Any], message: Message, call: Call) -> bool:
     reason = each.get("finishReason", each.get("finish_reason"))
     index = each.get("index", 0)
-    return reason == "STOP" and (not isinstance(index, int) or index == message["choice"] or not 0 <= index < 1 << 16)
+    stopped = isinstance(reason, str) and reason.strip().upper() == "STOP"
+    return stopped and (not isinstance(index, int) or index == message["choice"] or not 0 <= index < 1 << 16)
 
 
 def _of_live(each: dict[str, Any], message: Message, call: Call) -> bool:

@@ -119,7 +119,7 @@ class Planted:
         self.bad = at
         sound = dialects.DIALECTS[name]
         self._step: Callable[[Any, Event | NewEvent], tuple[Any, list[AnyDelta]]] = sound.step
-        planted = structs.replace(sound, step=self.step)
+        planted = structs.replace(sound, step=self.step, piece=None)
         monkeypatch.setattr(dialects, "get", lambda asked: planted if asked == name else dialects.DIALECTS[asked])
 
     def step(self, state: Any, event: Event | NewEvent) -> tuple[Any, list[AnyDelta]]:
