@@ -75,7 +75,9 @@ def read(state: State, frame: Frame, out: Deltas) -> None:
             else:
                 out.append(malformed(frame.run_id, f"choices[{position}]", choice))
         _read_sources(state, frame.run_id, value, out)
-    counted = _read_usage(frame.run_id, value, out)
+    # A frame that says its type and has no choices is another protocol's, whatever it counts.
+    is_foreign = not isinstance(choices, list) and text_of(value.get("type")) is not None
+    counted = not is_foreign and _read_usage(frame.run_id, value, out)
     if isinstance(choices, list) and _is_whole(choices):
         end_exchange(state, frame.run_id, out)
     elif not (failed or counted or isinstance(choices, list)):

@@ -35,12 +35,14 @@ class Ledger:
         self.store = store
 
     @classmethod
-    def open(cls, database: str | Path, *, create: bool = True, readonly: bool = False) -> Ledger:
-        """Opens a database, a new one if there is none and `create` is true.
+    def open(
+        cls, database: str | Path, *, create: bool = True, readonly: bool = False, patience: float | None = None
+    ) -> Ledger:
+        """Opens a database, a new one if there is none and `create` is true; see `recorder.store.open_store`.
 
         Raises `DatabaseUnusable` where it cannot be opened as asked, `SchemaMismatch` where a newer program made it.
         """
-        return cls(open_store(database, create=create, readonly=readonly))
+        return cls(open_store(database, create=create, readonly=readonly, patience=patience))
 
     def __enter__(self) -> Ledger:
         return self

@@ -45,13 +45,15 @@ class Projector:
 
         Raises `ProjectionFailed`; then the projector is of no use any more.
         """
+        apply, decode, at = self.fold.apply, self._decoders.decode, self.at
         for event in events:
-            if event.seq != self.at + 1:
-                raise ValueError(f"event {event.seq} cannot follow event {self.at}")
+            if event.seq != at + 1:
+                raise ValueError(f"event {event.seq} cannot follow event {at}")
             try:
-                self.fold.apply(event.seq, event.layer, self._decoders.decode(event))
+                apply(event.seq, event.layer, decode(event))
             except Exception as error:
                 raise ProjectionFailed(event.seq, error) from error
+            at = event.seq
 
     def open_state(self) -> snapshots.OpenState:
         """What a snapshot must keep to go on from here, besides the pairings."""
@@ -116,7 +118,9 @@ class RowProjector:
         return parts
 
     def _counted(self, events: Iterable[Event]) -> Iterable[Event]:
+        size = 0
         for event in events:
-            self._open_pace.folded(len(event.body))
-            self._pairings_pace.folded(len(event.body))
+            size += len(event.body)
             yield event
+        self._open_pace.folded(size)
+        self._pairings_pace.folded(size)

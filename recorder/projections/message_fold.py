@@ -20,6 +20,7 @@ from recorder.deltas import (
     ToolCallChunk,
     Usage,
 )
+from recorder.events import jsontext
 from recorder.projections.gather import Entry, GatherStep
 from recorder.projections.messages import Message, text_of_content
 from recorder.projections.pairing import Pairings
@@ -188,6 +189,9 @@ class MessageFold:
 
     def _count(self, delta: Usage) -> None:
         messages = self.messages.of_run(delta.run_id)
+        if not messages:
+            detail = f"counts come while no message is open: {jsontext.encode(delta.counts)}"
+            self._telling.found(delta.run_id, "usage-without-message", "info", detail)
         # What is counted for all choices together is told once, or sums over messages would count it again.
         first = min((message.choice for message in messages), default=0)
         for message in messages:

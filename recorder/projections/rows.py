@@ -60,15 +60,16 @@ class RowCollector(Silent):
         self._calls[entry.ref] = (message, entry)
         if step.cleared is not None:
             self._clear(*step.cleared)
-        self._add(
-            "tool_call_chunks",
-            seq=seq,
-            ordinal=ordinal,
-            call_ref=entry.ref,
-            call_index=_integer(entry.index),
-            call_id=entry.id,
-            name=step.name,
-            args=step.args,
+        self._plain.setdefault("tool_call_chunks", []).append(
+            {
+                "seq": seq,
+                "ordinal": ordinal,
+                "call_ref": entry.ref,
+                "call_index": _integer(entry.index),
+                "call_id": entry.id,
+                "name": step.name,
+                "args": step.args,
+            }
         )
 
     def _clear(self, seq: int, ordinal: int) -> None:

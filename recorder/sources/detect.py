@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import zlib
 from typing import Literal
@@ -201,9 +202,23 @@ def _seen(head: bytes) -> str:
     if _CONTROL.search(probe) or not _is_utf8(probe):
         return f"binary data (starts with {head[:4].hex(' ').upper()})"
     start = text.splitlines()[0][:160].decode("utf-8", "replace")[:40].rstrip()
+    if _has_more_behind(text):
+        return f"a JSON document with more behind it; each of several must be on one line (starts with {start!r})"
     if text.startswith((b"{", b"[")):
         return f"JSON that breaks off before its first line or document is whole (starts with {start!r})"
     return f"text that is no SSE, JSON lines, cassette or HAR (starts with {start!r})"
+
+
+def _has_more_behind(text: bytes) -> bool:
+    """Whether a whole JSON object or array begins the text and something follows it, as `jq .` prints a stream."""
+    if not text.startswith((b"{", b"[")):
+        return False
+    readable = text.decode("utf-8", "replace")
+    try:
+        _, end = json.JSONDecoder().raw_decode(readable)
+    except (ValueError, RecursionError):
+        return False
+    return bool(readable[end:].strip())
 
 
 def _is_utf16(probe: bytes) -> bool:

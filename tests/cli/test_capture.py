@@ -154,6 +154,15 @@ def test_a_recording_in_which_nothing_is_recognised_gets_a_hint(rec: Rec, file: 
     assert lines[1].startswith(f"x: nothing in it was recognised: {told}")
 
 
+def test_a_dialect_that_was_given_and_is_not_the_frames_own_gets_a_hint(rec: Rec) -> None:
+    """The same bytes under the same name are known from then on: it takes another name to have them read again."""
+    done = rec("capture", "--dialect", "gemini", WEATHER).fine()
+    told = "its frames are not in gemini; capture it again without --dialect, under another --name"
+    assert done.err.endswith(f"weather: nothing in it was recognised: {told}\n")
+    assert "known already" in rec("capture", WEATHER).fine().err
+    assert rec("capture", "--name", "again", WEATHER).fine().err == "again: stored 20 events\n"
+
+
 def test_a_recording_in_which_something_is_recognised_gets_none(rec: Rec) -> None:
     done = rec("capture", rec.file("x.sse", sse("no JSON", *CALL, "no JSON"))).fine()
     assert done.err.count("\n") == 1

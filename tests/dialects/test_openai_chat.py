@@ -16,6 +16,7 @@ from recorder.deltas import (
 )
 from recorder.dialects import get
 from tests.dialects.wire import decode_events, decode_frames, end, frame, of, rules
+from tests.streams import Folding, stored
 
 CHAT = get("openai.chat")
 
@@ -281,6 +282,24 @@ def test_content_after_the_terminator_of_an_exchange_is_cut_off_where_it_has_no_
 def test_what_follows_an_answer_without_content_begins_no_message(late: Any, done: bool) -> None:
     frames = [chunk({"content": "a"}), chunk(finish="stop"), *(["[DONE]"] if done else []), late, "[DONE]"]
     assert outline(decode_frames(CHAT, *frames)) == [("start", "c1"), "a", "closed"]
+
+
+def test_counts_in_a_frame_of_another_protocol_are_none_of_this_one() -> None:
+    foreign = {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 9}}
+    deltas = decode_frames(CHAT, chunk({"content": "a"}), foreign)
+    assert of(Usage, deltas) == []
+    assert rules(deltas) == ["unknown-frame"]
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_counts_that_no_message_takes_are_told(before: bool) -> None:
+    counts = chunk(choices=[], usage=USAGE)
+    answer = [chunk({"content": "a"}, finish="stop"), "[DONE]"]
+    fold = Folding()
+    sse = [counts, *answer] if before else [*answer, counts]
+    fold.advance(*(stored(frame(CHAT, each), seq) for seq, each in enumerate(sse, 1)))
+    found = [(each["seq"], each["rule"]) for each in fold.state["findings"]]
+    assert found == [(1 if before else 3, "usage-without-message")]
 
 
 def test_content_after_a_reason_to_stop_belongs_to_its_message_where_no_id_says_otherwise() -> None:

@@ -181,25 +181,26 @@ def _change_end(mutation: Mutation) -> None:
     ]
     if not found:
         return
-    position, value, place = rng.choice([rng.choice(found), found[-1]])
+    of_the_last = [each for each in found if each[0] == found[-1][0]]
+    position, value, place = rng.choice(found if rng.random() < 0.4 else of_the_last)
     frame = mutation.frames.pop(position)
-    new = _another_end(rng, place[-1], values.at(value, place))
+    new = _another_end(rng, str(place[-1]), values.at(value, place))
     where = rng.choice([position, position, position, rng.randrange(len(mutation.frames) + 1)])
     changed = values.encoded(rng, values.replaced(value, place, new))
     mutation.frames.insert(where, _with_payload(mutation.framing, frame, changed))
     mutation.what.append(f"{place[-1]} of frame {position + 1} is {new!r}, at {where + 1}")
 
 
-def _another_end(rng: random.Random, name: str | int, old: Any) -> Any:
+def _another_end(rng: random.Random, name: str, old: Any) -> Any:
     """A word that may stand in the place of this one: mostly one of the same provider's."""
-    if rng.random() < 0.3:
+    if rng.random() < 0.25:
         return rng.choice([old, None, "", 1, {}, False])
     if name in values.KINDS:
         return rng.choice(values.EVENTS)
-    if name == "status" and rng.random() < 0.8:
-        return rng.choice(values.STATUSES)
-    alike = [reason for reason in values.REASONS if reason.isupper() == str(old).isupper()]
-    return rng.choice(alike if rng.random() < 0.8 else values.REASONS)
+    alike = values.LOUD_REASONS if str(old).isupper() else values.QUIET_REASONS
+    if rng.random() < 0.1:
+        return rng.choice([*values.LOUD_REASONS, *values.QUIET_REASONS, *values.STATUSES])
+    return rng.choice(values.REASONS.get(name, alike))
 
 
 def _rename(mutation: Mutation) -> None:
@@ -235,7 +236,7 @@ def _garbage(mutation: Mutation) -> None:
 
 _CHANGES: list[Callable[[Mutation], None]] = [
     *(_cut, _drop, _drop, _double, _double, _swap, _swap, _repeat, _follow, _foreign, _rename, _rename, _garbage),
-    *([_change_end] * 4),
+    *([_change_end] * 6),
     *([_change_field] * 8),
 ]
 

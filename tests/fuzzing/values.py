@@ -28,11 +28,15 @@ ENDS = frozenset(
 KINDS = frozenset({"type", "event", "event_type", "object"})
 """Members that name what happened: an end, among others."""
 STATUSES = ("completed", "incomplete", "failed", "cancelled", "in_progress", "requires_action")
-REASONS = (
-    *("length", "stop", "tool_calls", "tool_use", "end_turn", "max_tokens", "MAX_TOKENS", "STOP", "COMPLETE", "ERROR"),
-    *("content_filter", "SAFETY", "null", "last", "error", "REASON_MAX_LEN", "REASON_STOP", "guardrail_intervened"),
-    *STATUSES,
-)
+REASONS = {
+    "stop_reason": ("end_turn", "tool_use", "max_tokens", "refusal"),
+    "stopReason": ("end_turn", "tool_use", "max_tokens", "guardrail_intervened"),
+    "status": STATUSES,
+    "done_reason": ("stop", "length", "load"),
+}
+"""Words for why an answer stopped, by the member that has them; others have those below."""
+LOUD_REASONS = ("STOP", "COMPLETE", "MAX_TOKENS", "MAX_TOKENS", "ERROR", "SAFETY", "REASON_STOP", "REASON_MAX_LEN")
+QUIET_REASONS = ("stop", "tool_calls", "length", "content_filter", "error", "null", "last")
 EVENTS = (
     *("message_stop", "message-end", "response.completed", "response.done", "interaction.completed", "message-finish"),
     *("error", "done", "comment", "partial", "damaged", "http.request", "http.response", "http.end", "http.error"),

@@ -157,6 +157,9 @@ def _ends(dialect: str, event: Event, message: Message, call: Call) -> bool:
     if event.body.strip() == b"[DONE]":
         return True
     value = _value(event)
+    if dialect == "bedrock.converse" and event.kind == "messageStop":
+        # Its name stands in the message's headers.
+        return True
     if dialect in ("openai.chat", "openai.completions"):
         return any(_is_choices_end(choice, message["choice"]) for choice in _members(value, "choices"))
     if dialect == "langgraph" and not event.kind.startswith(("messages", "on_")):
@@ -246,7 +249,7 @@ def _of_xai(each: dict[str, Any], message: Message, call: Call) -> bool:
 
 
 def _of_converse(each: dict[str, Any], message: Message, call: Call) -> bool:
-    return _stopped(each) or bool(each.keys() & {"metadata", "metrics", "output"})
+    return _stopped(each) or bool(each.keys() & {"messageStop", "metrics", "output"})
 
 
 def _of_invoke(each: dict[str, Any], message: Message, call: Call) -> bool:
@@ -255,6 +258,9 @@ def _of_invoke(each: dict[str, Any], message: Message, call: Call) -> bool:
 
 def _of_langchain(each: dict[str, Any], message: Message, call: Call) -> bool:
     ended = each.get("event") in ("on_chat_model_end", "on_llm_end")
+    if ended and "ChatGenerationChunk" in _text(each):
+        # Version v1 says so of a stream that broke off too: a reason must stand in it.
+        return False
     return ended or each.get("chunk_position") == "last" or _stopped(each)
 
 

@@ -76,7 +76,7 @@ def capture(
         for file in files:
             try:
                 for captured, stopped in _captured(ledger, file, name, dialect, tee, everything):
-                    _report(ledger, captured)
+                    _report(ledger, captured, dialect)
                     refused += not captured.passed_on
                     if stopped:
                         return 130
@@ -124,7 +124,7 @@ def _captured(
             progress.clear()
 
 
-def _report(ledger: Ledger, captured: Captured) -> None:
+def _report(ledger: Ledger, captured: Captured, dialect: str | None) -> None:
     from recorder.ledger import questions
 
     if captured.last_seq == 0 and ledger.find(captured.stream) is None:
@@ -138,7 +138,7 @@ def _report(ledger: Ledger, captured: Captured) -> None:
     found = questions.findings_after(ledger.store, captured.stream, captured.last_seq - captured.events)
     findings = ", ".join(f"{count} {rule}" for rule, count in found)
     hint(f"{captured.stream}: {what}" + (f" (findings: {findings})" if findings else ""))
-    advice = capture_advice.advice(ledger, captured)
+    advice = capture_advice.advice(ledger, captured, dialect)
     if advice is not None:
         hint(f"{captured.stream}: nothing in it was recognised: {advice}")
     if captured.note is not None:

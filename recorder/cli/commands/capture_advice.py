@@ -27,8 +27,11 @@ _PYTHON = re.compile(rb"""(?:data:\s*)?[\[{(]\s*(?:'|\{'|\w+\()""")
 _SECOND_DATA = re.compile(rb"\n(?:data:)?[ \t]*[\[{]")
 
 
-def advice(ledger: Ledger, captured: Captured) -> str | None:
-    """What is expected in place of what was seen; None where something was recognised, or nothing stored."""
+def advice(ledger: Ledger, captured: Captured, dialect: str | None) -> str | None:
+    """What is expected in place of what was seen; None where something was recognised, or nothing stored.
+
+    `dialect`: the one that its frames were said to be in.
+    """
     from recorder.ledger import questions
 
     named = {"stream": captured.stream}
@@ -38,16 +41,18 @@ def advice(ledger: Ledger, captured: Captured) -> str | None:
     if not findings or others:
         return None
     format, kind, body = _row(ledger, _BEGINNING, named)
-    return _by_its_beginning(format, kind, bytes(body).lstrip())
+    return _by_its_beginning(format, kind, bytes(body).lstrip(), dialect)
 
 
-def _by_its_beginning(format: str | None, kind: str, body: bytes) -> str:
+def _by_its_beginning(format: str | None, kind: str, body: bytes, dialect: str | None) -> str:
     if _PYTHON.match(body):
         return "Python dicts are no JSON: write each event by json.dumps"
     if format == "sse" and _SECOND_DATA.search(body):
         return "SSE frames end with a blank line, and here several data lines are one frame"
     if kind == PARTIAL:
         return "it breaks off within its first frame"
+    if dialect is not None and body.startswith((b"{", b"[")):
+        return f"its frames are not in {dialect}; capture it again without --dialect, under another --name"
     if body.startswith(b"["):
         return "a JSON array must be one object a line"
     if body.startswith(b"{"):

@@ -35,10 +35,10 @@ class PostgresBackend:
 
     streams_results = False
 
-    def __init__(self, url: URL, *, create: bool, readonly: bool) -> None:
+    def __init__(self, url: URL, *, create: bool, readonly: bool, patience: float | None = None) -> None:
         self.shown = shown(url.render_as_string(hide_password=True))
         self.readonly = readonly
-        self._connect = connecting.connector(url, self.shown, readonly=readonly)
+        self._connect = connecting.connector(url, self.shown, readonly=readonly, patience=patience)
         self._pid = os.getpid()
         self._engine = create_engine(
             "postgresql+psycopg://",
@@ -346,12 +346,12 @@ class PostgresBackend:
             raise DatabaseUnusable(f"{self.shown} was opened before a fork: open it again in this process")
 
 
-def open_postgres(url: URL, *, create: bool, readonly: bool) -> PostgresBackend:
+def open_postgres(url: URL, *, create: bool, readonly: bool, patience: float | None = None) -> PostgresBackend:
     """Opens a database on a server, and makes the schema in it where there is none and `create` is true.
 
     Raises `DatabaseUnusable`, `SchemaMismatch`.
     """
-    return PostgresBackend(url, create=create, readonly=readonly)
+    return PostgresBackend(url, create=create, readonly=readonly, patience=patience)
 
 
 def _columns(table: Table, columns: Sequence[str], rows: Sequence[Row]) -> list[arrays.Column]:

@@ -23,12 +23,18 @@ PATIENCE_SECONDS = 10.0
 logging.getLogger("stamina").addHandler(logging.NullHandler())
 
 
-def connector(url: URL, shown: str, *, readonly: bool) -> Callable[[], psycopg.Connection[Any]]:
-    """A function that connects. It raises `DatabaseUnusable`. What the URL says goes before what is set here."""
+def connector(
+    url: URL, shown: str, *, readonly: bool, patience: float | None = None
+) -> Callable[[], psycopg.Connection[Any]]:
+    """A function that connects. It raises `DatabaseUnusable`. What the URL says goes before what is set here.
+
+    `patience`: seconds for which locks, the connection and a server that is starting are waited for, each.
+    """
+    busy = BUSY_SECONDS if patience is None else patience
     driver = url.set(drivername="postgresql+psycopg")
     given = driver.get_dialect()().create_connect_args(driver)[1]
     settings = [
-        f"lock_timeout={BUSY_SECONDS}s",
+        f"lock_timeout={int(busy * 1000)}ms",
         # Every statement sees what was committed before it: who waited for a lock sees what the other one did.
         "default_transaction_isolation=read\\ committed",
         "timezone=UTC",
@@ -38,14 +44,17 @@ def connector(url: URL, shown: str, *, readonly: bool) -> Callable[[], psycopg.C
         settings.append("default_transaction_read_only=on")
     own = f" {given['options']}" if "options" in given else ""
     parameters = {
-        "connect_timeout": CONNECT_SECONDS,
+        # Of less than two seconds libpq makes two.
+        "connect_timeout": CONNECT_SECONDS if patience is None else max(1, int(patience)),
         "application_name": "recorder",
         **given,
         "options": " ".join(f"-c {setting}" for setting in settings) + own,
         "client_encoding": "UTF8",
     }
 
-    @stamina.retry(on=faults.is_starting, attempts=None, timeout=PATIENCE_SECONDS, wait_initial=0.1, wait_max=1.0)
+    starting = PATIENCE_SECONDS if patience is None else patience
+
+    @stamina.retry(on=faults.is_starting, attempts=None, timeout=starting, wait_initial=0.1, wait_max=1.0)
     def connect() -> psycopg.Connection[Any]:
         return psycopg.connect(**parameters)
 

@@ -39,14 +39,15 @@ class SqliteBackend:
 
     streams_results = True
 
-    def __init__(self, path: Path, found: files.Found, *, readonly: bool) -> None:
+    def __init__(self, path: Path, found: files.Found, *, readonly: bool, patience: float | None = None) -> None:
         self.path = path
+        self._patience = BUSY_SECONDS if patience is None else patience
         self.shown = str(path)
         self.readonly = readonly
         self._read_uri = found.read_uri
         # Threads queue here, in the order in which they came: SQLite's own waiting is polling, and unfair.
         self._turn = threading.Lock()
-        self._engine = _engine(found.read_uri if readonly else files.uri(path, "mode=rwc"), self.shown)
+        self._engine = _engine(found.read_uri if readonly else files.uri(path, "mode=rwc"), self.shown, self._patience)
         self._writer: Connection | None = None
         self._pid = os.getpid()
         if not readonly:
@@ -73,7 +74,7 @@ class SqliteBackend:
         self._same_process()
         if self.readonly:
             raise DatabaseUnusable(f"{self.shown} was opened for reading only")
-        if not self._turn.acquire(timeout=BUSY_SECONDS):
+        if not self._turn.acquire(timeout=self._patience):
             raise DatabaseUnusable(f"{self.shown} is locked by another thread: try again when that is done")
         try:
             # Kept between transactions: to check one out costs as much as to write an event.
@@ -201,7 +202,7 @@ class SqliteBackend:
                 # Whoever waits here for a reader keeps all writers out meanwhile.
                 driver.execute(f"PRAGMA busy_timeout = {int(SCRUB_SECONDS * 1000)}")
                 busy, *_ = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-                driver.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
+                driver.execute(f"PRAGMA busy_timeout = {int(self._patience * 1000)}")
             except sqlite3.Error as error:
                 raise faults.translate(error, self.shown) from error
         if not busy:
@@ -248,7 +249,7 @@ class SqliteBackend:
     def _prepare(self) -> None:
         """WAL mode, and this program's schema: made, or brought up from an older one, in one transaction."""
         with self._engine.connect() as connection:
-            _set_wal(_driver_of(connection), self.shown)
+            _set_wal(_driver_of(connection), self.shown, self._patience)
         with self._engine.begin() as connection:
             current = _user_version(connection)
         if current >= migrate.SCHEMA:
@@ -261,19 +262,21 @@ class SqliteBackend:
                 connection.exec_driver_sql(f"PRAGMA user_version = {migrate.SCHEMA}")
 
 
-def open_sqlite(path: Path, *, create: bool, readonly: bool) -> SqliteBackend:
+def open_sqlite(path: Path, *, create: bool, readonly: bool, patience: float | None = None) -> SqliteBackend:
     """Opens a file, and makes it where there is none and `create` is true.
+
+    `patience`: seconds for which other programs' locks are waited for.
 
     Raises `DatabaseUnusable`, `SchemaMismatch`.
     """
     found = files.inspect(path, create=create, readonly=readonly)
-    return SqliteBackend(path, found, readonly=readonly)
+    return SqliteBackend(path, found, readonly=readonly, patience=patience)
 
 
-def _engine(place: str, shown: str) -> Engine:
+def _engine(place: str, shown: str, patience: float) -> Engine:
     engine = create_engine(
         "sqlite://",
-        creator=lambda: _connect(place),
+        creator=lambda: _connect(place, patience),
         poolclass=QueuePool,
         max_overflow=-1,
     )
@@ -300,9 +303,9 @@ def _engine(place: str, shown: str) -> Engine:
     return engine
 
 
-def _connect(place: str) -> sqlite3.Connection:
+def _connect(place: str, patience: float) -> sqlite3.Connection:
     connection = sqlite3.connect(
-        place, uri=True, isolation_level=None, check_same_thread=False, timeout=BUSY_SECONDS, cached_statements=256
+        place, uri=True, isolation_level=None, check_same_thread=False, timeout=patience, cached_statements=256
     )
     try:
         connection.execute("PRAGMA synchronous = FULL")
@@ -331,9 +334,9 @@ def _must_be_in_transaction(connection: Connection, shown: str) -> sqlite3.Conne
     return driver
 
 
-def _set_wal(driver: sqlite3.Connection, shown: str) -> None:
+def _set_wal(driver: sqlite3.Connection, shown: str, patience: float) -> None:
     """Switches to WAL. SQLite does not wait for its turn here, so this does."""
-    deadline = time.monotonic() + BUSY_SECONDS
+    deadline = time.monotonic() + patience
     while True:
         try:
             driver.execute(f"PRAGMA page_size = {PAGE_BYTES}")  # of a file that is still empty
