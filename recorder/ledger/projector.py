@@ -14,7 +14,7 @@ from recorder.projections.observer import Observer, Silent
 from recorder.projections.pairing import Pairings
 from recorder.projections.rows import RowCollector
 
-VERSION = 2
+VERSION = 3
 """Version of what the projections make of the log. A read model of another version is rebuilt before it is used."""
 
 

@@ -17,7 +17,7 @@ from recorder.capture import capture_file
 from recorder.capture.exports import capture_export
 from recorder.errors import DatabaseUnusable
 from recorder.events import Event
-from recorder.ledger import Ledger, erasure, seal, transfer
+from recorder.ledger import Ledger, erasure, projector, seal, transfer
 from recorder.ledger.verify import Verdict, strays, verify, verify_all
 from recorder.replay.export import export
 from recorder.store import Store, StreamHead, open_store, tables
@@ -245,7 +245,7 @@ def test_a_stream_whose_read_model_ends_early_is_said_to(agent: Ledger, monkeypa
     assert set(verdicts(store).values()) == {(None, None)}
     found = verdicts(store, projections=True)
     assert found["agent"] == (None, "its read model ends early (why): run rec rebuild")
-    assert found["mistakes"][1] == "its read model is of version 1, not of 2: run rec rebuild"
+    assert found["mistakes"][1] == f"its read model is of version 1, not of {projector.VERSION}: run rec rebuild"
     for name in ("agent", "mistakes"):
         agent.rebuild(name)
     assert is_whole(store)

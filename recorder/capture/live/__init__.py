@@ -1,0 +1,1 @@
+"""Live capture: what a running program does, while it does it."""

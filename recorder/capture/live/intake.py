@@ -1,0 +1,36 @@
+"""Taking in what processes left in their spools."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from recorder.capture.live.spool import SpoolHead, read_events, read_head
+from recorder.ledger import Ledger
+
+
+def take_in(ledger: Ledger, path: Path) -> tuple[str, int]:
+    """Appends what a spool holds, and removes the file; gives the stream's name and the number of new events.
+
+    Events that the stream has already are not appended again. Raises `BadInput`, `DatabaseUnusable`, `OSError`.
+    """
+    head = read_head(path)
+    stream, stored = _name_of(ledger, head), 0
+    writer = ledger.writer(stream, parent=head.parent)
+    writer.uuid = head.uuid
+    for batch in read_events(path):
+        stored += len(writer.append(batch).events)
+    path.unlink()
+    return stream, stored
+
+
+def free_name(ledger: Ledger, stream: str, uuid: bytes) -> str:
+    """The name for a stream that is to be made, where one of its name may be there already."""
+    found = ledger.find(stream)
+    return stream if found is None or found.uuid == uuid else f"{stream}-{uuid.hex()[-8:]}"
+
+
+def _name_of(ledger: Ledger, head: SpoolHead) -> str:
+    for found in ledger.streams():
+        if found.uuid == head.uuid:
+            return found.name
+    return free_name(ledger, head.stream, head.uuid)

@@ -1,0 +1,299 @@
+"""The sink of live capture: a bounded queue, and one thread that writes what is in it.
+
+`put` costs the program a lock and an append. The writer's thread makes events of the items and appends them: when the
+oldest has waited for `FLUSH_SECONDS`, or when `FLUSH_EVENTS` wait. While the database is away they go to a spool beside
+it, which is taken in when it is back, before anything newer. What can be kept nowhere is counted.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Iterable
+from pathlib import Path
+
+from msgspec import Struct
+from uuid_utils import uuid7
+
+from recorder.capture.live.intake import free_name
+from recorder.capture.live.items import Item
+from recorder.capture.live.spool import Spool, SpoolHead, read_events
+from recorder.errors import DatabaseUnusable, RecorderError
+from recorder.events import NewEvent
+from recorder.events.ids import new_stream_uuid
+from recorder.ledger import Ledger, StreamWriter
+
+FLUSH_SECONDS = 0.1
+FLUSH_EVENTS = 256
+MOST_ITEMS = 100_000
+MOST_BYTES = 64 * 1024 * 1024
+"""The queue's bounds, in items and in the bytes that they hold."""
+WAIT_SECONDS = 0.05
+"""How long `put` waits at most for room in a full queue, before the item is given up."""
+RETRY_SECONDS = 1.0
+"""How long a database that is away is left alone."""
+PATIENCE_SECONDS = 2.0
+"""How long the writer waits for a lock or a server before it takes the database for away."""
+CLOSE_SECONDS = 5.0
+"""How long the end of the program waits for the writer."""
+
+
+class Counts(Struct):
+    """What became of what was put in."""
+
+    stored: int = 0
+    """Events in the database."""
+    spooled: int = 0
+    """Events that wait in the spool."""
+    lost: int = 0
+    """Items that could be kept nowhere."""
+    failures: int = 0
+    """Times that a part of the recorder failed inside the program."""
+    reason: str | None = None
+    """Why something was lost, spooled or failed: the first reason."""
+
+
+class Sink:
+    """One stream of one process. Make it, `put` items from any thread, `close` it."""
+
+    def __init__(
+        self,
+        database: str | Path,
+        stream: str,
+        *,
+        spool: Path,
+        parent: str | None = None,
+    ) -> None:
+        """Nothing is opened here: the writer's thread does that with the first events, which make the stream."""
+        self.stream = stream
+        self.uuid = new_stream_uuid()
+        self.counts = Counts()
+        self._database = database
+        self._parent = parent
+        self._ledger: Ledger | None = None
+        self._writer: StreamWriter | None = None
+        self._spool = Spool(spool, SpoolHead(stream=stream, uuid=self.uuid, parent=parent))
+        self._away_until = 0.0
+        self._queue: deque[Item] = deque()
+        self._bytes = 0
+        self._first_at = 0.0
+        self._flushes = 0
+        """Who waits for everything to be written by now."""
+        self._closing = False
+        self._busy = False
+        self._changed = threading.Condition(threading.Lock())
+        self._storing = threading.Lock()
+        """Held while events are made and written: a fork waits for it."""
+        self._thread: threading.Thread | None = None
+
+    @property
+    def spool_path(self) -> Path:
+        """Where events wait that the database has not taken."""
+        return self._spool.path
+
+    # The program's side
+
+    def put(self, item: Item) -> None:
+        """Takes an item. Never raises; waits `WAIT_SECONDS` at most, and only where the queue is full."""
+        try:
+            with self._changed:
+                if self._is_full() and not self._wait_for_room():
+                    self._lose(1, "the queue was full: the database is slower than the program")
+                    return
+                if self._closing:
+                    self._lose(1, "it came after the recorder was closed")
+                    return
+                waiting = len(self._queue)
+                if waiting == 0:
+                    self._first_at = time.monotonic()
+                self._queue.append(item)
+                self._bytes += item.size
+                if waiting == 0 or waiting + 1 == FLUSH_EVENTS:
+                    self._changed.notify_all()
+                if self._thread is None:
+                    self._start()
+        except Exception as error:
+            self.failed("put", error)
+
+    def failed(self, where: str, error: BaseException) -> None:
+        """Counts a failure of the recorder's own part inside the program. Never raises."""
+        self.counts.failures += 1
+        self.counts.reason = self.counts.reason or f"{where}: {type(error).__name__}: {error}"
+
+    def flush(self, seconds: float = CLOSE_SECONDS) -> bool:
+        """Waits until everything that was put in is written, to the database or the spool; false where it was not."""
+        deadline = time.monotonic() + seconds
+        with self._changed:
+            self._flushes += 1
+            self._changed.notify_all()
+            try:
+                while self._queue or self._busy:
+                    if not self._changed.wait(deadline - time.monotonic()) or time.monotonic() > deadline:
+                        return not (self._queue or self._busy)
+            finally:
+                self._flushes -= 1
+        return True
+
+    def close(self, seconds: float = CLOSE_SECONDS) -> Counts:
+        """Writes what is left and ends the thread. What the database does not take by then goes to the spool."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+        if self._thread is not None:
+            self._thread.join(seconds)
+        with self._changed:
+            left = list(self._queue)
+            self._queue.clear()
+        if self._storing.acquire(timeout=seconds):
+            try:
+                if left:
+                    self._keep(self._events_of(left))
+                self._take_in(at_last=True)
+                self._spool.leave()
+                self._drop_ledger()
+            finally:
+                self._storing.release()
+        elif left:
+            self._lose(len(left), "the writer did not end in time")
+        return self.counts
+
+    # Forks: a child has this object and no thread, and must touch neither the parent's database nor its spool.
+
+    def before_fork(self) -> None:
+        """Waits for the writer to be between two appends, and gives the database back."""
+        self._storing.acquire()
+        self._changed.acquire()
+        self._drop_ledger()
+
+    def after_fork_in_parent(self) -> None:
+        """Goes on; the database is opened again with the next append."""
+        self._changed.release()
+        self._storing.release()
+
+    # The writer's side
+
+    def _is_full(self) -> bool:
+        return len(self._queue) >= MOST_ITEMS or self._bytes >= MOST_BYTES
+
+    def _wait_for_room(self) -> bool:
+        deadline = time.monotonic() + WAIT_SECONDS
+        while self._is_full() and not self._closing:
+            left = deadline - time.monotonic()
+            if left <= 0 or not self._changed.wait(left):
+                break
+        return not self._is_full()
+
+    def _lose(self, count: int, reason: str) -> None:
+        self.counts.lost += count
+        self.counts.reason = self.counts.reason or reason
+
+    def _start(self) -> None:
+        self._thread = threading.Thread(target=self._run, name="recorder", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                if not self._wait_until_due():
+                    return
+                items = [self._queue.popleft() for _ in range(min(len(self._queue), 4 * FLUSH_EVENTS))]
+                self._bytes -= sum(item.size for item in items)
+                self._first_at = time.monotonic()
+                self._busy = True
+            try:
+                with self._storing:
+                    self._keep(self._events_of(items))
+            except Exception as error:
+                self.failed("the writer", error)
+                self._lose(len(items), f"{type(error).__name__}: {error}")
+            finally:
+                items.clear()
+                with self._changed:
+                    self._busy = False
+                    self._changed.notify_all()
+
+    def _wait_until_due(self) -> bool:
+        """Waits for items that are to be written now; false where there are none any more."""
+        while True:
+            if not self._queue:
+                if self._closing:
+                    return False
+                # While something is spooled the database is looked at now and then, be there news or not.
+                if not self._changed.wait(RETRY_SECONDS if self._spool.holds else None) and self._spool.holds:
+                    return True
+                continue
+            left = self._first_at + FLUSH_SECONDS - time.monotonic()
+            if left <= 0 or len(self._queue) >= FLUSH_EVENTS or self._closing or self._flushes:
+                return True
+            self._changed.wait(left)
+
+    def _events_of(self, items: Iterable[Item]) -> list[NewEvent]:
+        events: list[NewEvent] = []
+        for item in items:
+            try:
+                events += item.events(self.uuid, _next_id)
+            except Exception as error:
+                self.failed("an item", error)
+                self._lose(1, f"it could not be read: {type(error).__name__}: {error}")
+        return events
+
+    def _keep(self, events: list[NewEvent]) -> None:
+        """To the database, else to the spool, else it is counted as lost."""
+        if self._take_in() and (not events or self._append(events)):
+            return
+        if not events:
+            return
+        try:
+            self._spool.add(events)
+            self.counts.spooled += len(events)
+        except OSError as error:
+            self._lose(len(events), f"{self._spool.path} cannot be written: {error.strerror or error}")
+
+    def _take_in(self, *, at_last: bool = False) -> bool:
+        """Appends what the spool holds. True where nothing is left in it, and the database may be tried."""
+        if time.monotonic() < self._away_until and not at_last:
+            return False
+        if not self._spool.holds:
+            return True
+        for batch in read_events(self._spool.path):
+            if not self._append(batch):
+                return False
+        self._spool.remove()
+        self.counts.spooled = 0
+        return True
+
+    def _append(self, events: list[NewEvent]) -> bool:
+        try:
+            receipt = self._opened().append(events)
+        except Exception as error:
+            self._drop_ledger()
+            self._away_until = time.monotonic() + RETRY_SECONDS
+            reason = str(error) if isinstance(error, RecorderError) else f"{type(error).__name__}: {error}"
+            self.counts.reason = self.counts.reason or reason
+            return False
+        self.counts.stored += len(receipt.events)
+        return True
+
+    def _opened(self) -> StreamWriter:
+        if self._writer is None:
+            ledger = self._ledger = Ledger.open(self._database, patience=PATIENCE_SECONDS)
+            # Somebody may have made a stream of that name while the database was away.
+            self.stream = free_name(ledger, self.stream, self.uuid)
+            writer = ledger.writer(self.stream, parent=self._parent)
+            writer.uuid = self.uuid
+            self._writer = writer
+        return self._writer
+
+    def _drop_ledger(self) -> None:
+        self._writer = None
+        ledger, self._ledger = self._ledger, None
+        if ledger is not None:
+            try:
+                ledger.close()
+            except DatabaseUnusable as error:
+                self.failed("the database", error)
+
+
+def _next_id() -> bytes:
+    return uuid7().bytes
