@@ -103,12 +103,13 @@ def _data(body: bytes) -> bytes:
 
 
 def _as_json_line(event: Event) -> bytes:
-    """The event's payload as one line of JSON."""
+    """The event's payload as one line of JSON; nothing where it is no JSON."""
     if event.kind in _NO_PAYLOAD or not event.body:
+        return b""
+    try:
+        value = jsontext.decode(event.body)
+    except jsontext.NotJson:
         return b""
     if b"\n" not in event.body and b"\r" not in event.body:
         return event.body + b"\n"
-    try:
-        return jsontext.encode(jsontext.decode(event.body)).encode() + b"\n"
-    except jsontext.NotJson:
-        return b""
+    return jsontext.encode(value).encode() + b"\n"

@@ -53,3 +53,10 @@ def test_the_command_gives_the_same_bytes(rec: Rec) -> None:
         name = path.name.removesuffix(".sse")
         assert rec("replay", name, "--emit", "sse").fine().stdout == path.read_bytes()
     assert run("replay", paths[0].stem, "--emit", "sse", "-d", rec.database).fine().stdout == paths[0].read_bytes()
+
+
+def test_json_lines_of_server_sent_events_are_json(ledger: Ledger, tmp_path: Path) -> None:
+    path = tmp_path / "mixed.sse"
+    path.write_bytes(b'data: {"a":1}\n\ndata: no JSON\n\ndata: [DONE]\n\ndata: {"a":\ndata: 2}\n\n')
+    capture_file(ledger, path)
+    assert emitted(ledger, "mixed", "jsonl") == b'{"a":1}\n{"a": 2}\n'
