@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from recorder.deltas import AnyDelta
 from recorder.errors import ProjectionFailed
-from recorder.events import Event
+from recorder.events import Event, Layer
 from recorder.ledger import snapshots
 from recorder.ledger.decoding import Decoders
 from recorder.projections.fold import Fold, FoldState, Gathering
 from recorder.projections.observer import Observer, Silent
 from recorder.projections.pairing import Pairings
+from recorder.projections.piece_runs import is_more
 from recorder.projections.rows import RowCollector
 
 VERSION = 3
@@ -45,15 +47,30 @@ class Projector:
 
         Raises `ProjectionFailed`; then the projector is of no use any more.
         """
-        apply, decode, at = self.fold.apply, self._decoders.decode, self.at
+        decode, at = self._decoders.decode, self.at
+        run: list[tuple[int, AnyDelta]] = []
+        layer: Layer = "wire"
         for event in events:
             if event.seq != at + 1:
                 raise ValueError(f"event {event.seq} cannot follow event {at}")
-            try:
-                apply(event.seq, event.layer, decode(event))
-            except Exception as error:
-                raise ProjectionFailed(event.seq, error) from error
             at = event.seq
+            try:
+                deltas = decode(event)
+                is_piece = len(deltas) == 1 and event.layer == "wire"
+                if run and not (is_piece and is_more(run[-1][1], deltas[0])):
+                    self.fold.apply_run(layer, run)
+                    run = []
+                if is_piece:
+                    run.append((at, deltas[0]))
+                else:
+                    self.fold.apply(at, event.layer, deltas)
+            except Exception as error:
+                raise ProjectionFailed(run[0][0] if run else at, error) from error
+        if run:
+            try:
+                self.fold.apply_run(layer, run)
+            except Exception as error:
+                raise ProjectionFailed(run[0][0], error) from error
 
     def open_state(self) -> snapshots.OpenState:
         """What a snapshot must keep to go on from here, besides the pairings."""

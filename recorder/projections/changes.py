@@ -28,6 +28,8 @@ _HEAD = ("message_id", "role", "model", "finish_reason", "usage")
 class ChangeCollector(Silent):
     """Collects what the events change; `take()` gives it and begins anew."""
 
+    wants_each = True
+
     def __init__(self) -> None:
         self._changes: Changes = []
         self._readers: dict[str, JsonReader] = {}

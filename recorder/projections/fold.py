@@ -27,6 +27,7 @@ from recorder.events import Layer
 from recorder.projections.message_fold import MessageFold, OpenMessages
 from recorder.projections.observer import Observer, Silent
 from recorder.projections.pairing import Answered, Pairings
+from recorder.projections.piece_runs import PieceRuns, Run
 from recorder.projections.readings import Gathering
 from recorder.projections.telling import Telling
 from recorder.projections.timeline import Timeline
@@ -60,6 +61,7 @@ class Fold:
         self.pairings = pairings
         self._telling = Telling(observer if observer is not None else Silent())
         self._messages = MessageFold(state.messages, pairings, gathering, self._telling)
+        self._pieces = PieceRuns(state.messages, pairings, self._telling)
         self._steps: dict[type[Any], Callable[[Any], None]] = {
             **self._messages.steps,
             BlockStopped: _ignore,
@@ -94,6 +96,17 @@ class Fold:
             elif isinstance(head, ToolCallChunk):
                 self._messages.gather([head, *chunks])
         self.state.at = seq
+
+    def apply_run(self, layer: Layer, run: Run) -> None:
+        """As `apply`, for a run of events each of which says one piece; see `recorder.projections.piece_runs`."""
+        seq, delta = run[0]
+        self.apply(seq, layer, (delta,))
+        done = 1
+        if len(run) > 1 and not self.observer.wants_each:
+            done += self._pieces.apply(layer, run[1:])
+        for seq, delta in run[done:]:
+            self.apply(seq, layer, (delta,))
+        self.state.at = run[-1][0]
 
     # Runs
 

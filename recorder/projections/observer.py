@@ -18,6 +18,15 @@ class Observer(Protocol):
     Messages, entries, runs and pairings are the fold's own mutable objects: read them, or copy what must last.
     """
 
+    wants_each: bool
+    """Whether it must be told of every piece at its own event. Who need not is told of a run of pieces at once."""
+
+    def text_grew(self, message: Message, pieces: Sequence[tuple[int, str]]) -> None:
+        """The message's text grew over a run of events: their numbers, and what each added."""
+
+    def call_grew(self, message: Message, entry: Entry, pieces: Sequence[tuple[int, str]]) -> None:
+        """A call's arguments grew over a run of events: their numbers, and what each added."""
+
     def message_changed(self, seq: int, message: Message) -> None:
         """A message was opened, or its head, finish or usage changed."""
 
@@ -56,6 +65,12 @@ class Observer(Protocol):
 
 class Silent:
     """Tells nobody."""
+
+    wants_each = False
+
+    def text_grew(self, message: Message, pieces: Sequence[tuple[int, str]]) -> None: ...
+
+    def call_grew(self, message: Message, entry: Entry, pieces: Sequence[tuple[int, str]]) -> None: ...
 
     def message_changed(self, seq: int, message: Message) -> None: ...
 

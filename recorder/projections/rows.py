@@ -55,6 +55,30 @@ class RowCollector(Silent):
         piece = {"message_ref": message.ref, "seq": seq, "ordinal": ordinal, "text": text}
         self._pieces.setdefault(message.ref, []).append(piece)
 
+    def text_grew(self, message: Message, pieces: Sequence[tuple[int, str]]) -> None:
+        ref = message.ref
+        self._pieces.setdefault(ref, []).extend(
+            [{"message_ref": ref, "seq": seq, "ordinal": 0, "text": text} for seq, text in pieces]
+        )
+
+    def call_grew(self, message: Message, entry: Entry, pieces: Sequence[tuple[int, str]]) -> None:
+        ref, index, id = entry.ref, _integer(entry.index), entry.id
+        self._calls[ref] = (message, entry)
+        self._plain.setdefault("tool_call_chunks", []).extend(
+            [
+                {
+                    "seq": seq,
+                    "ordinal": 0,
+                    "call_ref": ref,
+                    "call_index": index,
+                    "call_id": id,
+                    "name": None,
+                    "args": args,
+                }
+                for seq, args in pieces
+            ]
+        )
+
     def chunk_gathered(self, seq: int, ordinal: int, message: Message, step: GatherStep) -> None:
         entry = step.entry
         self._calls[entry.ref] = (message, entry)

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from recorder.deltas import ToolCallChunk
+from recorder.deltas import AnyDelta, ToolCallChunk
 from recorder.events import Layer
-from recorder.projections.gather import GatherStep
+from recorder.projections.gather import Entry, GatherStep
 from recorder.projections.langchain_gather import LangChainGather
 from recorder.projections.wire_gather import WireGather
 
@@ -54,8 +54,14 @@ class SecondReading(Struct):
         """Whether the chunk is a mere fragment that LangChain adds to the same call: nothing of it need be gathered."""
         if shown.opened or shown.name is not None or shown.cleared is not None:
             return False
-        other = self.gather.of_fragment(seq, chunk) if isinstance(self.gather, LangChainGather) else None
-        return other is not None and other.ref == shown.entry.ref
+        return self.follows(seq, chunk, [shown.entry])
+
+    def follows(self, seq: int, delta: AnyDelta, shown: Sequence[Entry]) -> bool:
+        """Whether the delta is a mere fragment that LangChain, too, adds to the entry that is shown (one, or none)."""
+        if not isinstance(self.gather, LangChainGather) or not isinstance(delta, ToolCallChunk):
+            return False
+        other = self.gather.of_fragment(seq, delta)
+        return other is not None and bool(shown) and other.ref == shown[0].ref
 
     def _told(self, chunk: ToolCallChunk, shown: GatherStep, other: GatherStep) -> str | None:
         wire, langchain = (other, shown) if isinstance(self.gather, WireGather) else (shown, other)

@@ -38,7 +38,7 @@ class WireGather(Struct, tag="wire", dict=True):
         return [self._add(seq, chunk, first_ordinal + offset) for offset, chunk in enumerate(chunks)]
 
     def _add(self, seq: int, chunk: ToolCallChunk, ordinal: int) -> GatherStep:
-        if (entry := self._continued(chunk)) is not None:
+        if (entry := self.go_on(chunk)) is not None:
             entry.touch(seq)
             return GatherStep(entry=entry, opened=False, name=None, args=chunk.args)
         findings: Findings = []
@@ -64,7 +64,7 @@ class WireGather(Struct, tag="wire", dict=True):
             self.placeholders.setdefault(entry.ref, (seq, ordinal))
         return step
 
-    def _continued(self, chunk: ToolCallChunk) -> Entry | None:
+    def go_on(self, chunk: ToolCallChunk) -> Entry | None:
         """The call that a mere fragment continues, as nearly every chunk does, with the fragment's text added to it.
 
         None, and nothing added, where there is anything to decide: `find_entry` and those below do the same for

@@ -92,6 +92,8 @@ class ParsedCollector(Silent):
     Calls whose arguments are no JSON but text are left out.
     """
 
+    wants_each = True
+
     def __init__(self, *, whole: bool = False) -> None:
         self._whole = whole
         self._calls: dict[str, _Call] = {}
