@@ -17,14 +17,14 @@ LAST_EVENT_ID = "SELECT max(event_id) FROM log_events WHERE stream_id = ?"
 ERASURES = "SELECT coalesce(max(erasure), 0) FROM log_erasures WHERE stream_id = ?"
 ADD_APPEND = (
     "INSERT INTO log_appends (stream_id, epoch, position, first_seq, last_seq) "
-    "SELECT ?, 0, coalesce(max(position), 0) + 1, ?, ? FROM log_appends"
+    "SELECT ?, 0, coalesce(max(position), 0) + 1, ?, ? FROM log_appends WHERE epoch = 0"
 )
 APPENDS = (
     "SELECT epoch, position, stream_id, last_seq, first_seq FROM log_appends "
     "WHERE (epoch, position, stream_id, last_seq) > (?, ?, ?, ?) ORDER BY epoch, position LIMIT ?"
 )
 NEWEST_APPENDS = f"{APPENDS.partition(' ORDER ')[0]} ORDER BY epoch DESC, position DESC LIMIT ?"
-IS_AHEAD = "SELECT (?, ?) > (0, coalesce(max(position), 0)) FROM log_appends"
+IS_AHEAD = "SELECT (?, ?) > (0, coalesce(max(position), 0)) FROM log_appends WHERE epoch = 0"
 FIND_TYPE = (
     "SELECT type_id FROM log_event_types WHERE dialect = ? AND layer = ? AND kind = ? AND framing = ? AND encoding = ?"
 )
