@@ -25,6 +25,7 @@ class FrameRecorder:
         self._ordinal = last
         self._given = dialect is not None
         self.dialect = dialect if dialect is not None else UNKNOWN
+        self._run_of_exchange = (0, "")
 
     def look_ahead(self, frames: Iterable[Frame]) -> None:
         """Lets later frames tell the dialect of earlier ones."""
@@ -44,7 +45,7 @@ class FrameRecorder:
         dialect = dialects.get(self.dialect)
         run_id = envelope.run_id
         if run_id is None and dialect.layer == "wire":
-            run_id = ids.derived_run_id(self._stream, exchange)
+            run_id = self._run_of(exchange)
         return NewEvent(
             event_id=self.next_id(),
             dialect=self.dialect,
@@ -71,6 +72,11 @@ class FrameRecorder:
         """The id of the next event of this source."""
         self._ordinal += 1
         return ids.derived_event_id(self._stream, self._ordinal)
+
+    def _run_of(self, exchange: int) -> str:
+        if self._run_of_exchange[0] != exchange:
+            self._run_of_exchange = (exchange, ids.derived_run_id(self._stream, exchange))
+        return self._run_of_exchange[1]
 
     def _envelope(self, frame: Frame) -> base.Envelope:
         value = _value(frame.body)

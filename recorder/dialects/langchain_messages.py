@@ -64,6 +64,9 @@ def message_of(value: object) -> Message | None:
         names = list_of(value.get("id"))
         speaker = _SPEAKERS.get(names[-1]) if names and isinstance(names[-1], str) else None
         fields = value.get("kwargs")
+        if speaker is None and isinstance(fields, dict) and "content" in fields:
+            # A program's own subclass: its message says what it is one of.
+            speaker = _SPEAKERS.get(kind) if isinstance(kind := fields.get("type"), str) else None
         runtime: Runtime = "javascript" if names and names[0] == _JAVASCRIPT else "python"
         return Message(speaker, fields, runtime) if speaker and isinstance(fields, dict) else None
     kind, role = value.get("type"), value.get("role")

@@ -34,6 +34,8 @@ _KINDS: dict[str, RunKind] = {
     "prompt": "prompt",
     "parser": "parser",
 }
+_SILENT = frozenset({"on_custom_event", "on_text", "on_retry", "on_agent_action", "on_agent_finish"})
+"""Callbacks of LangChain's that say nothing of a message, a call or a run's end; the last four in no event stream."""
 _SERVER_KINDS = ("metadata", "end", "error")
 _WRAPPED = "events"
 """The server's name for an SSE event that holds one of these events."""
@@ -126,7 +128,7 @@ def read(state: State, frame: Frame, out: Deltas) -> None:
     event = _read_event(inner, kind, frame.run_id, "$.data" if inner is fields else "$.data.data")
     what, _, stage = kind.removeprefix("on_").rpartition("_")
     run_kind = _KINDS.get(what)
-    if kind == "on_custom_event":
+    if kind in _SILENT:
         return
     if not kind.startswith("on_") or run_kind is None or stage not in ("start", "stream", "end", "error"):
         out.append(unknown_frame(frame, kind))

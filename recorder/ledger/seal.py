@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from recorder.errors import BadInput
+from recorder.errors import BadInput, Corrupt
 from recorder.events import clock
 from recorder.events.chain import GENESIS
 from recorder.store import Store, StreamHead
@@ -123,6 +123,21 @@ def broken(store: Store, seal: Seal) -> list[Broken]:
     ]
 
 
+def changes(store: Store, seal: Seal) -> list[str]:
+    """What became of sealed streams that may become of any, and no hash shows: other names, and new erasures."""
+    found = {head.uuid.hex(): head for head in store.streams()}
+    lines = []
+    for sealed in seal.streams:
+        head = found.get(sealed.uuid)
+        if head is None:
+            continue
+        if head.name != sealed.name:
+            lines.append(f"{head.name}: was sealed under the name {sealed.name!r}")
+        if (erasures := store.erasure_count(head)) > sealed.erasures:
+            lines.append(f"{head.name}: has {erasures} erasures, and had {sealed.erasures} when it was sealed")
+    return lines
+
+
 def _problems(store: Store, head: StreamHead | None, sealed: SealedStream) -> list[tuple[str, int | None]]:
     if head is None:
         return [("the stream is gone", None)]
@@ -131,10 +146,16 @@ def _problems(store: Store, head: StreamHead | None, sealed: SealedStream) -> li
             (f"its end is gone: it was sealed with {sealed.last_seq} events and has {head.last_seq}", head.last_seq)
         ]
     if sealed.last_seq:
-        event = next(store.events(head, sealed.last_seq, sealed.last_seq, as_stored=True), None)
-        if event is None or event.hash.hex() != sealed.head_hash:
+        try:
+            event = next(store.events(head, sealed.last_seq, sealed.last_seq, as_stored=True))
+        except Corrupt:
+            return [(f"event {sealed.last_seq}, which was sealed, is not there, or cannot be read", sealed.last_seq)]
+        if event.hash.hex() != sealed.head_hash:
             return [(f"its past is another: event {sealed.last_seq} has not the hash that was sealed", sealed.last_seq)]
-    erasures = store.erasures(head)
+    try:
+        erasures = store.erasures(head)
+    except Corrupt:
+        return [("its records of erasures cannot be read", None)]
     if len(erasures) < sealed.erasures:
         return [(f"records of erasures are gone: {sealed.erasures} were sealed, {len(erasures)} are there", None)]
     if sealed.erasures and erasures[sealed.erasures - 1].hash.hex() != sealed.erasures_hash:

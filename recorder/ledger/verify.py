@@ -81,6 +81,8 @@ def _verdict(store: Store, head: StreamHead, other: Store | None) -> Verdict:
             _projections(store, head, other)
     except Flaw as flaw:
         return Verdict(stream=head.name, events=counts[0], erased=counts[1], seq=flaw.seq, problem=flaw.problem)
+    except Corrupt as error:
+        return Verdict(stream=head.name, events=counts[0], erased=counts[1], problem=str(error))
     return Verdict(stream=head.name, events=counts[0], erased=counts[1])
 
 
@@ -151,8 +153,14 @@ def _covered(reads: Reads, head: StreamHead) -> Ranges:
 
 
 def _ends(store: Store, head: StreamHead) -> None:
-    """That nothing lies behind the head, and that the appends cover the stream once. Raises `Flaw`."""
-    extent = store.extent(head)
+    """That nothing lies before the first event or behind the head, and that the appends cover the stream once.
+
+    Raises `Flaw`.
+    """
+    least, greatest = store.extent(head)
+    if least < 1:
+        raise Flaw("there are events before the first one of the stream", least)
+    erasures = store.erasures(head)
     expected = 1
     for first, last in store.appends_of(head):
         if first != expected:
@@ -162,8 +170,11 @@ def _ends(store: Store, head: StreamHead) -> None:
     now = store.as_now(head)
     if now is None:
         raise Flaw("the stream is gone")
-    if extent > now.last_seq:
+    if greatest > now.last_seq:
         raise Flaw("there are events behind the stream's head", now.last_seq + 1)
+    for erasure in erasures:
+        if not 1 <= erasure.first_seq <= erasure.last_seq <= now.last_seq:
+            raise Flaw(f"erasure {erasure.erasure} names events that there are not")
     if expected <= head.last_seq:
         raise Flaw(f"the appends of the stream do not cover event {expected}", expected)
     if expected > now.last_seq + 1:
@@ -196,7 +207,7 @@ def _compared(store: Store, head: StreamHead, other: Store, made: StreamHead) ->
     erasures = store.erasure_count(head)
     projector = RowProjector()
     try:
-        _fold(other, made, projector, _beside_snapshots(store, head, projector))
+        _fold_beside_snapshots(store, head, other, made, projector)
         # The rows that are compared must all be of one moment, and that must be a short one: what was appended until
         # then is folded in it, but not what was there before.
         with store.view() as now:
@@ -207,27 +218,45 @@ def _compared(store: Store, head: StreamHead, other: Store, made: StreamHead) ->
             _fold(other, made, projector, now.events(current, head.last_seq + 1))
             for table in read_model_tables():
                 _rows(table, now, current, other, made)
+            # It would be taken for the state there once the stream has come to it.
+            for seq, _ in now.snapshots(current, VERSION):
+                if not 1 <= seq <= current.last_seq:
+                    raise Flaw(f"there is a snapshot of event {seq}, which there is not: run rec rebuild")
     except Flaw:
         if store.erasure_count(head) == erasures:
             raise
     return store.erasure_count(head) == erasures
 
 
-def _beside_snapshots(store: Store, head: StreamHead, projector: RowProjector) -> Iterator[Event]:
-    """The events; behind each that has a snapshot, that is compared with what was folded by then. Raises `Flaw`."""
+def _fold_beside_snapshots(
+    store: Store, head: StreamHead, other: Store, made: StreamHead, projector: RowProjector
+) -> None:
+    """Folds the events; behind each that has a snapshot, that is compared with what was folded by then.
+
+    Raises `Flaw`.
+    """
     wanted: dict[int, list[str]] = {}
     for seq, reading in store.snapshots(head, VERSION):
-        wanted.setdefault(seq, []).append(reading)
-    for event in store.events(head):
-        yield event
-        if event.seq not in wanted:
-            continue
+        if 1 <= seq <= head.last_seq:
+            wanted.setdefault(seq, []).append(reading)
+    events = store.events(head)
+    for seq in sorted(wanted):
+        _fold(other, made, projector, _until(events, seq))
         computed = projector.snapshot()
-        for reading in wanted[event.seq]:
-            found = store.snapshot(head, event.seq, reading, VERSION)
+        for reading in wanted[seq]:
+            found = store.snapshot(head, seq, reading, VERSION)
             # Any may be deleted at any time.
-            if found is not None and found[0] == event.seq and found[1] != computed.get(reading):
-                raise Flaw("its snapshot there is not what the events up to it give: run rec rebuild", event.seq)
+            if found is not None and found[0] == seq and found[1] != computed.get(reading):
+                raise Flaw("its snapshot there is not what the events up to it give: run rec rebuild", seq)
+    _fold(other, made, projector, events)
+
+
+def _until(events: Iterator[Event], last: int) -> Iterator[Event]:
+    """The next events up to that one, and no look at the one behind it."""
+    for event in events:
+        yield event
+        if event.seq == last:
+            return
 
 
 def _must_be_projected(head: StreamHead) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
@@ -72,6 +72,9 @@ class Backend(Protocol):
 
     def nested(self, connection: Connection) -> AbstractContextManager[None]:
         """A part of a transaction that is taken back by itself where an exception leaves it."""
+
+    def on_connect(self, does: Callable[[], None]) -> None:
+        """Has something done whenever a connection is made: a backup may have been restored since the one before."""
 
     def head_by_name(self, connection: Connection, name: str, *, lock: bool) -> StreamHead | None:
         """The stream of that name as it is now, or None. `lock`: nobody else changes it until the transaction ends."""

@@ -26,6 +26,10 @@ class Interned:
         self.origins: dict[OriginKey, int] = {}
         self.ids: dict[Key, Ids] = {}
 
+    def forget(self) -> None:
+        """Where the database may be another by now."""
+        self.types, self.origins, self.ids = {}, {}, {}
+
     def learn(self, types: dict[TypeKey, int], origins: dict[OriginKey, int], ids: dict[Key, Ids]) -> None:
         if len(self.ids) + len(ids) > _MOST:
             self.origins, self.ids = {}, {}

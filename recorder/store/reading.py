@@ -118,17 +118,16 @@ class Reads(ABC):
         wanted = _EVENTS.where(of_stream).order_by(_events.seq).limit(BATCH_ROWS)
         with self._read() as connection:
             rows = connection.execute(wanted if self._backend.streams_results else _bounded(wanted))
-            for row in rows:
-                try:
+            try:
+                for row in rows:
                     batch.append(_event(row))
-                except Corrupt:
-                    if not batch:
-                        raise
-                    # Those before it are given out first; the next batch begins with it.
-                    break
-                size += len(batch[-1].body)
-                if size >= BATCH_BYTES:
-                    break
+                    size += len(batch[-1].body)
+                    if size >= BATCH_BYTES:
+                        break
+            except Corrupt:
+                # Those before it are given out first; the next batch begins with it.
+                if not batch:
+                    raise
             rows.close()
         return batch
 
@@ -143,11 +142,16 @@ class Reads(ABC):
         with self._read() as connection:
             return self._backend.head_by_id(connection, head.stream_id, lock=False)
 
-    def extent(self, head: StreamHead) -> int:
-        """The greatest seq that an event of the stream has, whatever its head says; 0 where there is none."""
-        greatest = select(func.coalesce(func.max(_events.seq), 0)).where(_events.stream_id == head.stream_id)
+    def extent(self, head: StreamHead) -> tuple[int, int]:
+        """The least and the greatest seq that an event of the stream has, whatever its head says; 1, 0: of none."""
+        # Each by itself, or SQLite would read the whole index for the two.
+        least, greatest = (
+            select(func.coalesce(end(_events.seq), none)).where(_events.stream_id == head.stream_id).scalar_subquery()
+            for end, none in ((func.min, 1), (func.max, 0))
+        )
         with self._read() as connection:
-            return int(connection.execute(greatest).scalar_one())
+            first, last = connection.execute(select(least, greatest)).one()
+        return int(first), int(last)
 
     def strays(self) -> list[int]:
         """Keys of streams that have events or appends, and are not there themselves."""

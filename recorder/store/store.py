@@ -24,6 +24,7 @@ class Store(Reads):
     def __init__(self, backend: Backend) -> None:
         super().__init__(backend)
         self._interned = Interned()
+        backend.on_connect(self._interned.forget)
 
     def __enter__(self) -> Store:
         return self

@@ -48,10 +48,11 @@ class Transaction(Reads):
 
     def current(self, head: StreamHead) -> StreamHead | None:
         """As `head`, for a stream that was read before and may have another name by now."""
-        locked = self._heads.get(head.stream_id)
-        if locked is not None:
-            return locked
-        return self._lock(self._backend.head_by_id(self._connection, head.stream_id, lock=True))
+        found = self._heads.get(head.stream_id)
+        if found is None:
+            found = self._lock(self._backend.head_by_id(self._connection, head.stream_id, lock=True))
+        # Where a backup was restored meanwhile, another stream may have got the key.
+        return found if found is not None and found.uuid == head.uuid else None
 
     def _lock(self, found: StreamHead | None) -> StreamHead | None:
         if found is not None:

@@ -158,6 +158,35 @@ def test_a_seal_finds_what_a_chain_cannot(filled: Rec, tmp_path: Path) -> None:
     }
 
 
+def test_a_sealed_event_that_is_gone_hides_no_verdict(filled: Rec, tmp_path: Path) -> None:
+    file = tmp_path / "x.seal"
+    filled("seal", file).fine()
+    tampered(filled, "DELETE FROM log_events WHERE stream_id = 1 AND seq = 20")
+    done = filled("verify", "--seal", file)
+    assert done.code == 1
+    assert done.out.splitlines() == [
+        "weather: event 20: stream 'weather' lacks event 20: run rec db check",
+        "agent: whole, 59 events",
+        "weather: event 20: against the seal: event 20, which was sealed, is not there, or cannot be read",
+    ]
+
+
+def test_a_name_that_was_given_since_the_seal_is_told(filled: Rec, tmp_path: Path) -> None:
+    file = tmp_path / "x.seal"
+    filled("seal", file).fine()
+    filled("rename", "weather", "sunny").fine()
+    done = filled("verify", "--seal", file).fine()
+    assert done.err.splitlines()[0] == "sunny: was sealed under the name 'weather'"
+
+
+def test_a_seal_that_is_there_is_never_overwritten(filled: Rec, tmp_path: Path) -> None:
+    file = tmp_path / "x.seal"
+    filled("seal", file).fine()
+    before = file.read_bytes()
+    assert filled("seal", file).refusal == f"{file} exists already: name a new file"
+    assert file.read_bytes() == before
+
+
 def test_a_signed_seal_says_who_signed_it(filled: Rec, tmp_path: Path) -> None:
     private, public = keys(filled)
     file = tmp_path / "x.seal"

@@ -220,3 +220,12 @@ def test_raw_arguments_are_found_by_id_or_else_by_their_place() -> None:
     assert [call["id"] for call in delta.invalid_calls] == ["bad"]
     assert delta.raw == ['{"n":1', '{"n":2', '{"n":3']
     assert restatement_of("r", {"content": "", "tool_calls": [CALL]}).raw == [None]
+
+
+def test_a_subclass_of_a_message_is_what_its_type_says() -> None:
+    own = {"lc": 1, "type": "constructor", "id": ["agents", "OwnMessage"], "kwargs": {"content": "hi", "type": "ai"}}
+    found = message_of(own)
+    assert found is not None
+    assert (found.speaker, found.fields) == ("ai", own["kwargs"])
+    assert message_of({**own, "kwargs": {"type": "ai"}}) is None
+    assert message_of({**own, "kwargs": {"content": "hi", "type": "Document"}}) is None

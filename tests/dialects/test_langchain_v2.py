@@ -305,6 +305,11 @@ def test_only_a_models_error_cuts_a_message_off() -> None:
     assert of(MessageClosed, deltas) == []
 
 
+@pytest.mark.parametrize("kind", ["on_custom_event", "on_text", "on_retry", "on_agent_action", "on_agent_finish"])
+def test_callbacks_that_say_nothing_of_a_message_are_silent(kind: str) -> None:
+    assert decode_frames(LANGCHAIN, event(kind, {"output": "x"})) == []
+
+
 def test_custom_events_and_a_servers_own_say_nothing_but_its_error() -> None:
     assert (
         decode_frames(LANGCHAIN, event("on_custom_event", {"pct": 5}), {"event": "metadata", "data": {"run_id": "r"}})

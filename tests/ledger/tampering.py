@@ -149,9 +149,22 @@ def body_swapped(other: Behind, store: Store, stream: str) -> None:
         )
 
 
+def erasure_of_what_is_not(first: int, last: int) -> Change:
+    """A record of an erasure, its hash as it must be, of events that there are not."""
+
+    def does(other: Behind, store: Store, stream: str) -> None:
+        head = store.head(stream)
+        said: dict[str, Any] = {"erasure": 1, "first_seq": first, "last_seq": last, "reason": "made up", "erased_at": 5}
+        digest = erasure_link(GENESIS, head.uuid, **said)
+        other.run("INSERT INTO log_erasures VALUES (?, ?, ?, ?, ?, ?, ?)", head.stream_id, *said.values(), digest)
+
+    return does
+
+
 _LINK = "its hash does not follow from the event before it and its own envelope"
 _CONTENT = "its content is not what its hash was made of"
 _APPENDS = "the appends of the stream do not cover event"
+_NOT_THERE = "erasure 1 names events that there are not"
 _ERASURE = "erasure 1 was changed after it was recorded"
 _HEAD = "the stream's head has another hash than its last event"
 _BLANK = "body = {empty}, frame = NULL, cuts = NULL, meta = NULL, salt = NULL, erased = 1"
@@ -227,6 +240,12 @@ FOUND = {
     "an event behind the head": Tampering(
         copied_event(seq="7", event_id="{byte}", hash="{byte}"), 7, "there are events behind the stream's head"
     ),
+    "an event before the first": Tampering(
+        copied_event(seq="0", event_id="{byte}", hash="{byte}"), 0, "there are events before the first one"
+    ),
+    "an event long before the first": Tampering(
+        copied_event(seq="-7", event_id="{byte}", hash="{byte}"), -7, "there are events before the first one"
+    ),
     "an event at the end": Tampering(
         (
             copied_event(seq="7", event_id="{byte}", hash="{byte}"),
@@ -274,6 +293,8 @@ FOUND = {
         erased=True,
     ),
     "an erasure made up": Tampering(erasure_made_up, 2, "an erasure says that it was blanked, and it was not"),
+    "an erasure of what is to come": Tampering(erasure_of_what_is_not(7, 9), None, _NOT_THERE),
+    "an erasure of what never was": Tampering(erasure_of_what_is_not(0, 0), None, _NOT_THERE),
     "content in an erased event": Tampering(
         "UPDATE log_events SET body = {byte} " + AT, 3, "it is marked as erased, and holds content", erased=True
     ),

@@ -173,3 +173,34 @@ def test_statistics_of_a_server_hold_nothing_of_what_was_recorded(
         assert {"log_events", "rm_tool_calls"} <= {row[0] for row in rows}
         hexadecimal = b"needle-".hex()
         assert [row for row in rows if "needle-" in str(row) or hexadecimal in str(row)] == []
+
+
+def test_an_erasure_whose_wal_cannot_be_written_back_is_one_and_says_what_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk is full, say: what was committed is no error any more."""
+
+    class Full:
+        def execute(self, statement: str) -> None:
+            if "wal_checkpoint" in statement:
+                error = sqlite3.OperationalError("database or disk is full")
+                error.sqlite_errorcode = sqlite3.SQLITE_FULL
+                raise error
+
+    path = tmp_path / "x.db"
+    with Ledger.open(path) as ledger:
+        capture_file(ledger, CASSETTES / "weather.sse")
+        head = ledger.head("weather")
+        scrub = ledger.store.scrub
+
+        def full() -> str | None:
+            with monkeypatch.context() as patch:
+                patch.setattr("recorder.store.sqlite.backend._driver_of", lambda _: Full())
+                return scrub()
+
+        monkeypatch.setattr(ledger.store, "scrub", full)
+        done = erase(ledger.store, head, first=1, last=3, reason=WHY)
+        assert done.remains == (
+            f"{path} cannot grow: the disk is full; its -wal could not be written back, and keeps old bytes"
+        )
+        assert ledger.store.erasure_count(head) == 1

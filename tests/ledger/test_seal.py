@@ -19,7 +19,7 @@ from recorder.ledger import seal, transfer
 from recorder.ledger.seal import Seal
 from recorder.store import Store, open_store
 from tests.ledger import tampering
-from tests.store.made import append, erase, event
+from tests.store.made import append, behind, erase, event
 
 Keys = tuple[bytes, bytes]
 """A private and a public key, in PEM."""
@@ -319,3 +319,37 @@ def test_an_older_copy_shows_what_was_erased_since(tmp_path: Path) -> None:
         erase(older, "a", 2, 3)
         (broken,) = seal.broken(older, seal.make(store))
         assert broken.problem == "its erasure 1 is another one than was sealed"
+
+
+# What a seal tells besides
+
+
+def test_a_sealed_event_that_is_not_there_is_named(store: Store, database: str) -> None:
+    """The head still says that there is one."""
+    for name in ("a", "b"):
+        tampering.fill(store, name)
+    sealed = seal.make(store)
+    with behind(database) as other:
+        other.unguard("log_events")
+        tampering.apply(other, store, "a", f"DELETE FROM log_events {tampering.LAST}")
+    (broken,) = seal.broken(store, sealed)
+    assert (broken.stream, broken.seq) == ("a", 6)
+    assert broken.problem == "event 6, which was sealed, is not there, or cannot be read"
+
+
+def test_names_and_erasures_since_the_seal_are_told(store: Store) -> None:
+    for name in ("a", "b", "c"):
+        tampering.fill(store, name, erased=name == "c")
+    sealed = seal.make(store)
+    assert seal.changes(store, sealed) == []
+    with store.transaction() as transaction:
+        a, b = store.head("a"), store.head("b")
+        transaction.rename(a, "other")
+        transaction.rename(b, "a")
+    erase(store, "c", 1, 1)
+    assert seal.broken(store, sealed) == []
+    assert seal.changes(store, sealed) == [
+        "other: was sealed under the name 'a'",
+        "a: was sealed under the name 'b'",
+        "c: has 2 erasures, and had 1 when it was sealed",
+    ]

@@ -5,9 +5,7 @@ What is done to a log is in `tests/ledger/tampering.py`.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,6 @@ import pytest
 
 from recorder.capture import capture_file
 from recorder.capture.exports import capture_export
-from recorder.errors import DatabaseUnusable
 from recorder.events import Event
 from recorder.ledger import Ledger, erasure, projector, seal, transfer
 from recorder.ledger.verify import Verdict, strays, verify, verify_all
@@ -123,15 +120,32 @@ def test_a_count_says_how_far_the_stream_was_whole(store: Store, database: str) 
     assert (found.events, found.erased, found.seq, found.whole) == (4, 2, 5, False)
 
 
-def test_a_text_that_cannot_be_read_is_said_to_be_one(tmp_path: Path) -> None:
+NO_TEXT = {
+    "a run": (1, "UPDATE log_origins SET run_id = {} WHERE stream_id = {s}"),
+    "a source's id": (3, "UPDATE log_events SET source_id = {} WHERE stream_id = {s} AND seq = 3"),
+    "a type": (1, "UPDATE log_event_types SET kind = {} WHERE kind = 'kind of a type'"),
+    "an erasure": (None, "UPDATE log_erasures SET reason = {} WHERE stream_id = {s}"),
+}
+
+
+def test_a_text_that_cannot_be_read_is_named_and_hides_nothing_else(tmp_path: Path) -> None:
     """SQLite takes any bytes for a text; who reads it cannot."""
     with open_store(tmp_path / "x.db") as store:
-        tampering.fill(store, "a")
-        with closing(sqlite3.connect(tmp_path / "x.db", isolation_level=None)) as other:
-            other.execute("DROP TRIGGER log_origins_update")
-            other.execute("UPDATE log_origins SET run_id = CAST(x'ff' AS TEXT)")
-        with pytest.raises(DatabaseUnusable, match="Could not decode to UTF-8"):
-            verify(store, store.head("a"))
+        for name in NO_TEXT:
+            tampering.fill(store, name, erased=True)
+        tampering.fill(store, "untouched")
+        sealed = seal.make(store)
+        with behind(tmp_path / "x.db") as other:
+            for table in tampering.TABLES:
+                other.unguard(table)
+            for name, (_, does) in NO_TEXT.items():
+                other.run(does.format("CAST(x'ff' AS TEXT)", s=store.head(name).stream_id))
+        found = verdicts(store)
+        for name, (seq, _) in NO_TEXT.items():
+            assert found[name][0] == seq, name
+            assert "holds a text that is none" in str(found[name][1]), name
+        assert found["untouched"] == (None, None)
+        assert {each.stream for each in seal.broken(store, sealed)} == {"a run", "a type", "an erasure"}
 
 
 # The read model
@@ -234,6 +248,19 @@ def test_a_snapshot_is_compared_for_states_are_made_of_it(
         )
         # None is needed.
         other.run("DELETE FROM log_snapshots")
+    assert is_whole(store)
+
+
+@pytest.mark.parametrize("seq", [0, 21])
+def test_a_snapshot_of_an_event_that_there_is_not_is_found(agent: Ledger, database: str, seq: int) -> None:
+    """The states at the events before the next one would be made of it; or those to come, once they are there."""
+    store, head = agent.store, agent.head("open")
+    with store.transaction() as transaction:
+        transaction.save_snapshot(head, seq, "open", projector.VERSION, b"{}")
+    assert verify(store, head).problem is None
+    problem = verify(store, head, projections=True).problem
+    assert problem == f"there is a snapshot of event {seq}, which there is not: run rec rebuild"
+    agent.rebuild("open")
     assert is_whole(store)
 
 

@@ -115,12 +115,13 @@ class Behind:
         self.run(f"DROP TRIGGER {name}" if self.is_sqlite else f"DROP TRIGGER {name} ON {table}")
 
     def unguard(self, table: str) -> None:
-        """Takes the triggers of a table away, as its owner can."""
+        """Takes the triggers and checks of a table away, as its owner can."""
         if self.is_sqlite:
             for (name,) in self.run(f"SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = '{table}'"):
                 self.run(f"DROP TRIGGER {name}")
         else:
             self.run(f"ALTER TABLE {table} DISABLE TRIGGER USER")
+            self.run(f"ALTER TABLE {table} DROP CONSTRAINT IF EXISTS {table}_seq_check")
 
     def content(self) -> dict[str, list[tuple[Any, ...]]]:
         """Every row of every table of the log and the read model."""

@@ -10,7 +10,7 @@ import pytest
 
 from recorder.store import Store
 from recorder.store.check import check_store
-from recorder.store.postgres.health import GUARDS
+from recorder.store.postgres.health import GUARDS, made_functions
 from tests.store.made import append, behind, bodies, chain_is_whole, event
 from tests.store.test_append_only import BYPASSES, copied, fill, outcomes
 from tests.store.test_tail import whole_tail
@@ -131,6 +131,49 @@ def test_triggers_of_a_partition_that_were_switched_off_are_found(filled: Store,
         ),
         "the trigger log_refuse_truncate of log_events_09 is missing: the log can be changed",
     ]
+
+
+CHANGED = {
+    "the trigger log_refuse_delete of log_events was changed": (
+        "DROP TRIGGER log_refuse_delete ON log_events",
+        "CREATE TRIGGER log_refuse_delete BEFORE DELETE ON log_events FOR EACH STATEMENT WHEN (false)"
+        " EXECUTE FUNCTION log_refuse('')",
+        "ALTER TABLE ONLY log_events ENABLE ALWAYS TRIGGER log_refuse_delete",
+    ),
+    "the trigger log_refuse_update of log_origins was changed": (
+        "DROP TRIGGER log_refuse_update ON log_origins",
+        "CREATE TRIGGER log_refuse_update BEFORE UPDATE OF name ON log_origins FOR EACH STATEMENT"
+        " EXECUTE FUNCTION log_refuse('')",
+        "ALTER TABLE log_origins ENABLE ALWAYS TRIGGER log_refuse_update",
+    ),
+    "the trigger log_erasures_insert of log_erasures was changed": (
+        "CREATE FUNCTION mine() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
+        "DROP TRIGGER log_erasures_insert ON log_erasures",
+        "CREATE TRIGGER log_erasures_insert BEFORE INSERT ON log_erasures FOR EACH ROW EXECUTE FUNCTION mine()",
+        "ALTER TABLE log_erasures ENABLE ALWAYS TRIGGER log_erasures_insert",
+    ),
+    "the function log_refuse was changed": (
+        "CREATE OR REPLACE FUNCTION log_refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",
+    ),
+    "the function log_text was changed": (
+        "CREATE OR REPLACE FUNCTION log_text(body bytea) RETURNS text LANGUAGE sql AS $$ SELECT '' $$",
+    ),
+}
+
+
+@pytest.mark.parametrize("says", CHANGED)
+def test_triggers_and_functions_that_do_something_else_are_found(filled: Store, url: str, says: str) -> None:
+    with behind(url) as other:
+        for statement in CHANGED[says]:
+            other.run(statement)
+    (text,) = [problem.text for problem in check_store(filled) if problem.kind == "damage"]
+    assert text.startswith(says)
+
+
+def test_the_functions_that_are_compared_are_those_that_there_are(filled: Store, url: str) -> None:
+    with behind(url) as other:
+        rows = other.run("SELECT proname, prosrc FROM pg_proc WHERE pronamespace = current_schema()::regnamespace")
+    assert dict(rows) == made_functions()
 
 
 def test_a_trigger_function_that_was_dropped_is_found(filled: Store, url: str) -> None:

@@ -81,3 +81,18 @@ def test_triggers_that_are_gone_or_changed_are_found(sqlite_store: Store, path: 
         "damage: the trigger log_events_delete of log_events is missing: the log can be changed",
         "damage: the trigger log_origins_update of log_origins was changed: the log can be changed",
     ]
+
+
+def test_views_indexes_and_triggers_that_are_not_as_they_were_made_are_found(sqlite_store: Store, path: Path) -> None:
+    with raw(path) as connection:
+        connection.execute("DROP VIEW findings")
+        connection.execute("DROP VIEW tool_calls")
+        connection.execute("CREATE VIEW tool_calls AS SELECT * FROM tool_calls_all WHERE name <> 'pay'")
+        connection.execute("DROP INDEX rm_pairings_call")
+        connection.execute("CREATE TRIGGER mine AFTER INSERT ON log_events BEGIN SELECT 1; END")
+    assert _found(sqlite_store) == [
+        "damage: the index rm_pairings_call of rm_pairings is missing",
+        "damage: the trigger mine of log_events is not recorder's: it may change what is written",
+        "damage: the view findings is missing: queries may be told what is not so",
+        "damage: the view tool_calls was changed: queries may be told what is not so",
+    ]

@@ -50,6 +50,7 @@ def verify(
     if public_key is not None and seal is None:
         raise BadInput("--public-key is for a seal: give --seal FILE too")
     sealed = None if seal is None else _read_seal(seal, public_key)
+    changes: list[str] = []
     with opening.ledger(database) as ledger:
         heads = [ledger.head(targets.stream_name(ledger, each)) for each in streams or []] or ledger.streams()
         found = list(map(_verdict, proof.verify_all(ledger.store, heads, projections=projections)))
@@ -62,6 +63,7 @@ def verify(
                 _row(each.stream, seq=each.seq, problem=f"against the seal: {each.problem}")
                 for each in seals.broken(ledger.store, sealed)
             ]
+            changes = seals.changes(ledger.store, sealed)
     if json:
         output.document(found)
     else:
@@ -69,6 +71,8 @@ def verify(
             print(_line(row))
         if not found:
             output.hint("there is no stream in the database")
+        for line in changes:
+            output.hint(line)
         if sealed is not None:
             unsigned = ", and is not signed" if sealed.signature is None else ""
             output.hint(f"the seal of {sealed.made_at} has {_count(len(sealed.streams), 'stream')}{unsigned}")
@@ -103,10 +107,7 @@ def seal(
     if file is None:
         sys.stdout.write(text)
         return
-    try:
-        Path(file).write_text(text)
-    except OSError as error:
-        raise BadInput(f"{file} cannot be written: {(error.strerror or str(error)).lower()}") from None
+    _write_new(Path(file), text)
     output.hint(f"{file}: sealed {_count(len(made.streams), 'stream')}, digest {made.digest}")
 
 
@@ -191,6 +192,22 @@ def _read(file: str) -> bytes:
         return Path(file).read_bytes()
     except OSError as error:
         raise BadInput(f"{file} cannot be read: {(error.strerror or str(error)).lower()}") from None
+
+
+def _write_new(file: Path, text: str) -> None:
+    """A file that is there is left: an older seal proves what a newer one cannot."""
+    try:
+        opened = file.open("x")
+    except FileExistsError:
+        raise BadInput(f"{file} exists already: name a new file") from None
+    except OSError as error:
+        raise BadInput(f"{file} cannot be written: {(error.strerror or str(error)).lower()}") from None
+    try:
+        with opened:
+            opened.write(text)
+    except OSError as error:
+        file.unlink(missing_ok=True)
+        raise BadInput(f"{file} cannot be written: {(error.strerror or str(error)).lower()}") from None
 
 
 def _verdict(verdict: Any) -> Row:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -99,6 +99,9 @@ class PostgresBackend:
                 self._execute(connection, statements.END_PART, ())
             raise
         self._execute(connection, statements.END_PART, ())
+
+    def on_connect(self, does: Callable[[], None]) -> None:
+        event.listens_for(self._engine, "connect")(lambda *_: does())
 
     def head_by_name(self, connection: Connection, name: str, *, lock: bool) -> StreamHead | None:
         if not lock:

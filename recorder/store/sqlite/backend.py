@@ -6,7 +6,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -101,6 +101,9 @@ class SqliteBackend:
                 self._run(connection, statements.END_PART)
             raise
         self._run(connection, statements.END_PART)
+
+    def on_connect(self, does: Callable[[], None]) -> None:
+        event.listens_for(self._engine, "connect")(lambda *_: does())
 
     # SQLite locks the whole database for a writer: there is nothing to lock besides.
 
@@ -204,7 +207,8 @@ class SqliteBackend:
                 busy, *_ = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
                 driver.execute(f"PRAGMA busy_timeout = {int(self._patience * 1000)}")
             except sqlite3.Error as error:
-                raise faults.translate(error, self.shown) from error
+                # What was erased is: only the bytes are left.
+                return f"{self.path} {faults.line_for(error)}; its -wal could not be written back, and keeps old bytes"
         if not busy:
             return None
         return f"another program reads {self.path}: it and its -wal keep the old bytes until nobody has it open"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from recorder.errors import DatabaseUnusable, RecorderError, Unstorable
+from recorder.errors import Corrupt, DatabaseUnusable, RecorderError, Unstorable
 
 _PRIMARY = 0xFF
 """The low byte of an extended result code (https://www.sqlite.org/rescode.html)."""
@@ -24,6 +24,9 @@ _LINES = {
 _OF_A_VALUE = {sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH}
 """Errors that say something of the row, and nothing of the database."""
 
+_NO_TEXT = "Could not decode to UTF-8"
+"""How the driver says that a text is none: SQLite takes any bytes for one."""
+
 
 def code_of(error: BaseException) -> int:
     """The primary result code, 0 where the error did not come from SQLite itself."""
@@ -37,5 +40,7 @@ def line_for(error: BaseException) -> str:
 
 def translate(error: BaseException, shown: str) -> RecorderError:
     """The error to raise in place of SQLite's own."""
+    if str(error).startswith(_NO_TEXT):
+        return Corrupt(f"{shown} holds a text that is none, which no append puts there: run rec verify")
     kind = Unstorable if code_of(error) in _OF_A_VALUE else DatabaseUnusable
     return kind(f"{shown} {line_for(error)}")

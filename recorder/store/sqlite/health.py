@@ -41,7 +41,7 @@ def problems(connection: Connection, path: Path) -> list[Problem]:
     """Each thing that is damaged or will hurt."""
     lines = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check(20)")]
     found = [Problem("damage", " ".join(line.split())) for line in lines if line != "ok"]
-    found += [Problem("damage", text) for text in _unguarded(connection)]
+    found += [Problem("damage", text) for text in _changed(connection)]
     names = connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").scalars()
     foreign = [name for name in names if not name.startswith(PREFIXES)]
     if foreign:
@@ -53,29 +53,40 @@ def problems(connection: Connection, path: Path) -> list[Problem]:
     return found + surroundings(path, sqlite3.sqlite_version_info)
 
 
-def _unguarded(connection: Connection) -> list[str]:
-    """What of the triggers is not as this program's migrations make it."""
+def _changed(connection: Connection) -> list[str]:
+    """What of the schema is not as this program's migrations make it."""
     if connection.exec_driver_sql("PRAGMA user_version").scalar_one() != migrate.SCHEMA:
         return []  # An older schema is brought up before it is written.
     engine = create_engine("sqlite://")
     with engine.begin() as fresh:
         migrate.upgrade(fresh)
-        wanted = _triggers(fresh)
+        wanted = _objects(fresh)
     engine.dispose()
-    here = _triggers(connection)
-    missing = [f"the trigger {name} of {wanted[name][0]} is missing" for name in wanted.keys() - here.keys()]
-    changed = [
-        f"the trigger {name} of {wanted[name][0]} was changed"
-        for name in wanted.keys() & here.keys()
-        if wanted[name] != here[name]
-    ]
-    return [f"{line}: the log can be changed" for line in sorted(missing + changed)]
+    here = _objects(connection)
+    lines = [f"{_named(key, wanted[key][0])} is missing{_means(key)}" for key in wanted.keys() - here.keys()]
+    for key in wanted.keys() & here.keys():
+        if wanted[key] != here[key]:
+            lines.append(f"{_named(key, wanted[key][0])} was changed{_means(key)}")
+    for key in here.keys() - wanted.keys():
+        if key[0] == "trigger" and here[key][0].startswith(PREFIXES):
+            lines.append(f"{_named(key, here[key][0])} is not recorder's: it may change what is written")
+    return sorted(lines)
 
 
-def _triggers(connection: Connection) -> dict[str, tuple[str, str]]:
-    """Table and SQL of each trigger."""
-    rows = connection.exec_driver_sql("SELECT name, tbl_name, sql FROM sqlite_master WHERE type = 'trigger'")
-    return {name: (table, sql) for name, table, sql in rows}
+def _objects(connection: Connection) -> dict[tuple[str, str], tuple[str, str]]:
+    """Table and SQL of each trigger, view, index and table, by its kind and name."""
+    rows = connection.exec_driver_sql("SELECT type, name, tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL")
+    return {(kind, name): (table, sql) for kind, name, table, sql in rows}
+
+
+def _named(key: tuple[str, str], table: str) -> str:
+    kind, name = key
+    return f"the {kind} {name} of {table}" if kind in ("trigger", "index") else f"the {kind} {name}"
+
+
+def _means(key: tuple[str, str]) -> str:
+    """What follows from it."""
+    return {"trigger": ": the log can be changed", "view": ": queries may be told what is not so"}.get(key[0], "")
 
 
 def surroundings(path: Path, version: tuple[int, ...]) -> list[Problem]:
