@@ -26,7 +26,7 @@ from recorder.deltas import (
 from recorder.events import Layer
 from recorder.projections.message_fold import MessageFold, OpenMessages
 from recorder.projections.observer import Observer, Silent
-from recorder.projections.pairing import Answered, Pairings
+from recorder.projections.pairing import Answered, Pairing, Pairings
 from recorder.projections.piece_runs import PieceRuns, Run
 from recorder.projections.readings import Gathering
 from recorder.projections.telling import Telling
@@ -164,7 +164,7 @@ class Fold:
             return
         pairing = self.pairings.failed(self._telling.seq, delta.tool_call_id, delta.name)
         if pairing is not None:
-            self._telling.observer.pairing_changed(self._telling.seq, pairing)
+            self._paired(self.pairings, pairing)
 
     def _history(self, delta: History) -> None:
         if self.pairings is None:
@@ -182,7 +182,14 @@ class Fold:
             return
         seq, ordinal = self._telling.seq, self._telling.take("tool message")
         self._telling.observer.tool_message(seq, ordinal, answer, source, run_id, executor)
-        self._telling.observer.pairing_changed(seq, answered.pairing)
+        if self.pairings is not None:
+            self._paired(self.pairings, answered.pairing)
+
+    def _paired(self, pairings: Pairings, pairing: Pairing) -> None:
+        """Tells that a pairing changed, and the one of the same call on the other layer with it."""
+        self._telling.observer.pairing_changed(self._telling.seq, pairing)
+        if (twin := pairings.twin_of(pairing)) is not None:
+            self._telling.observer.pairing_changed(self._telling.seq, twin)
 
 
 def _grouped(deltas: Sequence[AnyDelta]) -> Iterator[tuple[AnyDelta, list[ToolCallChunk]]]:

@@ -256,7 +256,7 @@ class MessageFold:
             entry = step.entry
             observer.chunk_gathered(seq, ordinal, message, step)
             if self._pairings is not None:
-                pairing = self._pairings.call(entry.ref, entry.id, entry.name, seq, entry.executor)
+                pairing = self._pairings.call(entry.ref, entry.id, entry.name, seq, entry.executor, message.layer)
                 observer.pairing_changed(seq, pairing)
             for rule, severity, detail in () if entry.erased else step.findings:
                 self._telling.found(message.run_id, rule, severity, detail, entry.id)

@@ -3,7 +3,8 @@
 An id may be missing, be used by two calls, or come back a hundred times because every request repeats the whole
 conversation. So a call is known by its own ref, an answer at first hand goes to the first unanswered call with its id,
 and a restated conversation is aligned with what is known (`pairing_alignment`) before anything in it counts as new.
-Pairs that were made are never unmade: the state after an event does not depend on later ones.
+Where a stream has a program's wire and its framework, each of them tells of the same call: the second row is the twin of
+the first, and has what becomes of that. Pairs that were made are never unmade: the state after an event does not depend on later ones.
 """
 
 from __future__ import annotations
@@ -44,6 +45,12 @@ class Pairing(Struct):
     answer_run: str | None = None
     renamed: bool = False
     """A conversation restates the call under another id, or under none."""
+    layer: str = ""
+    """Of the message that streamed the call; empty for one that is known from a conversation only."""
+    twin: int | None = None
+    """The row of the same call on the other layer."""
+    is_second: bool = False
+    """It is the row of that call which came later: no answer goes to it, it has what the first one has."""
 
 
 class Answered(Struct, frozen=True):
@@ -65,18 +72,24 @@ class Pairings(Struct):
     erased: bool = False
     """An event was erased: its calls are not known."""
 
-    def call(self, ref: str, id: str | None, name: str | None, seq: int, executor: str) -> Pairing:
+    def call(self, ref: str, id: str | None, name: str | None, seq: int, executor: str, layer: str) -> Pairing:
         """A call was opened, or grew: its id and name may become known late."""
         position = self.by_ref.get(ref)
         if position is None:
+            first = self._on_other_layer(id, name, layer)
             row = self._row(ref, id, name, "open", seq)
-            row.executor = executor
+            row.executor, row.layer = executor, layer
             self.by_ref[ref] = row.position
-            self.by_key.setdefault(_key(id, name), []).append(row.position)
+            if first is not None:
+                self._make_twins(first, row)
+            else:
+                self.by_key.setdefault(_key(id, name), []).append(row.position)
             return row
         row = self.rows[position]
         row.call_seq = seq
-        if (id, name) != (row.call_id, row.name):
+        if row.is_second:
+            row.call_id, row.name = id, name
+        elif (id, name) != (row.call_id, row.name):
             self.by_key[_key(row.call_id, row.name)].remove(position)
             row.call_id, row.name = id, name
             self.by_key.setdefault(_key(id, name), []).append(position)
@@ -95,7 +108,8 @@ class Pairings(Struct):
             return None
         row = self.rows[position]
         row.status = "superseded"
-        self.by_key[_key(row.call_id, row.name)].remove(position)
+        if not row.is_second:
+            self.by_key[_key(row.call_id, row.name)].remove(position)
         return row
 
     def failed(self, seq: int, id: str | None, name: str | None) -> Pairing | None:
@@ -104,6 +118,7 @@ class Pairings(Struct):
             row = self.rows[position]
             if row.status == "open":
                 row.status, row.failed_seq = "failed", seq
+                self._mirror(row)
                 return row
         return None
 
@@ -179,6 +194,7 @@ class Pairings(Struct):
                 and row.args_key is not None
                 and bool(row.call_id) is not with_id
                 and not row.renamed
+                and not row.is_second
                 and row.status not in ("duplicate", "superseded")
             ]
             for key, row in recognised(candidates, met):
@@ -213,7 +229,37 @@ class Pairings(Struct):
         row.status = _answered_as(answer.status)
         row.answer_seq, row.answer_status = seq, answer.status
         row.answer_key, row.answer_run = content, run_id
+        self._mirror(row)
         return Answered(row, new=True)
+
+    def twin_of(self, row: Pairing) -> Pairing | None:
+        """The row of the same call on the other layer, which changes with it; None where there is none."""
+        return self.rows[row.twin] if row.twin is not None and not row.is_second else None
+
+    def _on_other_layer(self, id: str | None, name: str | None, layer: str) -> Pairing | None:
+        """The call of the other layer that one with this id must be: the last one with the id that has no twin.
+
+        Where the wire gives no ids (Gemini) a framework makes some up: then it is the first one of that name.
+        """
+        by_id = [row for row in self._calls(_key(id, name)) if row.twin is None and row.layer not in ("", layer)]
+        if by_id:
+            return by_id[-1] if id else by_id[0]
+        unnamed = self._calls(_key(None, name)) if id and name else []
+        found = (row for row in unnamed if row.twin is None and row.layer not in ("", layer) and not row.call_id)
+        return next(found, None)
+
+    def _make_twins(self, first: Pairing, second: Pairing) -> None:
+        first.twin, second.twin, second.is_second = second.position, first.position, True
+        if second.call_id and not first.call_id:
+            insort(self.by_key.setdefault(_key(second.call_id, None), []), first.position)
+        self._mirror(first)
+
+    def _mirror(self, row: Pairing) -> None:
+        """Gives the second row of the call what became of the first."""
+        second = self.twin_of(row)
+        if second is not None and second.status != "superseded":
+            second.status, second.failed_seq = row.status, row.failed_seq
+            second.answer_seq, second.answer_status = row.answer_seq, row.answer_status
 
     def _extra(
         self, seq: int, run_id: str | None, answer: HistoryAnswer, content: str, call: Pairing | None

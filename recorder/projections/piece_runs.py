@@ -102,6 +102,6 @@ class PieceRuns:
         entry.last_seq = entry.seqs[-1][1] = last
         self._telling.observer.call_grew(message, entry, pieces)
         if self._pairings is not None:
-            pairing = self._pairings.call(entry.ref, entry.id, entry.name, last, entry.executor)
+            pairing = self._pairings.call(entry.ref, entry.id, entry.name, last, entry.executor, message.layer)
             self._telling.observer.pairing_changed(last, pairing)
         return len(pieces)

@@ -21,7 +21,7 @@ def shown(pairings: Pairings) -> list[tuple[str | None, str, int | None]]:
 
 
 def streamed(pairings: Pairings, ref: str, id: str | None, seq: int, name: str = "get", args: str = "{}") -> None:
-    pairings.call(ref, id, name, seq, "client")
+    pairings.call(ref, id, name, seq, "client", "wire")
     pairings.call_finished(ref, args)
 
 
@@ -121,7 +121,7 @@ def test_a_raising_tool_leaves_its_call_failed_until_a_message_comes() -> None:
 
 def test_a_call_whose_message_was_started_over_waits_no_longer() -> None:
     pairings = Pairings()
-    pairings.call("1:0", "a", "get", 1, "client")
+    pairings.call("1:0", "a", "get", 1, "client", "wire")
     pairings.call_superseded("1:0")
     pairings.answer(2, "t", answer("a"))
     assert shown(pairings) == [("a", "superseded", None), ("a", "orphan", 2)]
@@ -269,7 +269,7 @@ def test_a_call_that_is_otherwise_is_another_one(restated: HistoryCall) -> None:
 
 def test_a_call_that_never_was_whole_is_not_guessed() -> None:
     pairings = Pairings()
-    pairings.call("1:0", None, "get", 1, "client")
+    pairings.call("1:0", None, "get", 1, "client", "wire")
     pairings.restated(2, [call("x"), answer("x")])
     assert shown(pairings) == [(None, "open", None), ("x", "answered", 2)]
 
@@ -329,3 +329,73 @@ def test_behind_an_erased_event_an_answer_finds_its_restated_call() -> None:
     assert shown(pairings) == [("a", "erased", 2)]
     pairings.restated(3, [call("a"), answer("a")])
     assert shown(pairings) == [("a", "answered", 2)]
+
+
+# Two layers in one stream
+
+
+def both(pairings: Pairings, id: str | None, name: str = "get", wire_id: str | None = "", seq: int = 1) -> None:
+    """A call as the wire and then as the framework streams it."""
+    pairings.call(f"{seq}:0", id if wire_id == "" else wire_id, name, seq, "client", "wire")
+    pairings.call(f"{seq + 1}:0", id, name, seq + 1, "client", "framework")
+
+
+def statuses(pairings: Pairings) -> list[tuple[str | None, str, int | None]]:
+    return [(row.call_ref, row.status, row.answer_seq) for row in pairings.rows]
+
+
+def test_one_answer_answers_the_call_on_both_layers() -> None:
+    pairings = Pairings()
+    both(pairings, "a")
+    first = pairings.answer(9, "t", HistoryAnswer(tool_call_id="a", content="x"))
+    assert statuses(pairings) == [("1:0", "answered", 9), ("2:0", "answered", 9)]
+    assert pairings.twin_of(first.pairing) is pairings.rows[1]
+    # The next request says both again: nothing is new.
+    history = [HistoryCall(id="a", name="get", args="{}"), HistoryAnswer(tool_call_id="a", content="x")]
+    assert pairings.restated(10, history) == ([], [])
+    assert len(pairings.rows) == 2
+
+
+def test_a_failure_and_the_answer_that_tells_it_reach_both_layers() -> None:
+    pairings = Pairings()
+    both(pairings, "a")
+    pairings.failed(5, "a", "get")
+    assert statuses(pairings) == [("1:0", "failed", None), ("2:0", "failed", None)]
+    pairings.restated(6, [HistoryAnswer(tool_call_id="a", content="no", status="error")])
+    assert statuses(pairings) == [("1:0", "error", 6), ("2:0", "error", 6)]
+
+
+def test_ids_that_come_again_in_each_turn_pair_turn_by_turn() -> None:
+    pairings = Pairings()
+    both(pairings, "call_0", seq=1)
+    pairings.answer(3, "t", HistoryAnswer(tool_call_id="call_0", content="x"))
+    both(pairings, "call_0", seq=4)
+    assert [row.status for row in pairings.rows] == ["answered", "answered", "open", "open"]
+    pairings.answer(6, "u", HistoryAnswer(tool_call_id="call_0", content="y"))
+    assert statuses(pairings)[2:] == [("4:0", "answered", 6), ("5:0", "answered", 6)]
+
+
+def test_a_wire_without_ids_is_found_by_the_ids_that_the_framework_makes_up() -> None:
+    pairings = Pairings()
+    both(pairings, "made-up-1", wire_id=None, seq=1)
+    both(pairings, "made-up-2", wire_id=None, seq=3)
+    pairings.answer(7, "t", HistoryAnswer(tool_call_id="made-up-2", content="x"))
+    assert [row.status for row in pairings.rows] == ["open", "open", "answered", "answered"]
+    # And by name and order in the next request, which has no ids either.
+    history: list[HistoryCall | HistoryAnswer] = [
+        HistoryCall(id=None, name="get", args="{}"),
+        HistoryCall(id=None, name="get", args="{}"),
+        HistoryAnswer(tool_call_id=None, name="get", content="w"),
+        HistoryAnswer(tool_call_id=None, name="get", content="x"),
+    ]
+    calls, answers = pairings.restated(8, history)
+    assert (calls, [answered.pairing.call_ref for _, answered in answers]) == ([], ["1:0"])
+    assert [row.status for row in pairings.rows] == ["answered"] * 4
+
+
+def test_calls_of_one_layer_are_never_taken_for_one() -> None:
+    pairings = Pairings()
+    pairings.call("1:0", "a", "get", 1, "client", "wire")
+    pairings.call("2:0", "a", "get", 2, "client", "wire")
+    pairings.answer(3, "t", HistoryAnswer(tool_call_id="a", content="x"))
+    assert [row.status for row in pairings.rows] == ["answered", "open"]
