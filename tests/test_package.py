@@ -1,4 +1,4 @@
-"""`import recorder`: light, with its two names."""
+"""`import recorder`: light, with its few names."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def test_other_names_are_refused_by_name() -> None:
         recorder.opne  # type: ignore[attr-defined]  # noqa: B018
 
 
-def test_dir_shows_the_lazy_name() -> None:
-    assert "open" in dir(recorder)
+def test_dir_shows_the_lazy_names() -> None:
+    assert {"async_transport", "callback", "capture", "open", "record", "transport"} <= set(dir(recorder))
 
 
 def test_open_without_a_place_opens_the_database_of_the_commands(

@@ -42,6 +42,7 @@ def test_wheel_holds_the_package_with_its_migrations_and_nothing_else(dist: Path
     for name in ("migrations/env.py", "migrations/script.py.mako", *migrations):
         assert f"recorder/{name}" in names
     assert "recorder/py.typed" in names
+    assert "recorder/capture/live/startup/sitecustomize.py" in names
     metadata = f"agent_stream_recorder-{recorder.__version__}.dist-info"
     assert {name.split("/")[0] for name in names} == {"recorder", metadata}
     assert not [name for name in names if "__pycache__" in name or name.endswith(".pyc")]
@@ -91,3 +92,6 @@ def test_wheel_alone_in_an_empty_environment_records_and_replays(dist: Path, tmp
     assert state["at"] == 5
     assert message["calls"][0]["raw"] == '{"ci'
     assert message["calls"][0]["state"] == "open"
+    # vcrpy, which comes along, brings no HTTP library that the program imports here: the recorder is only waiting.
+    waiting = "import sys; print([type(finder).__name__ for finder in sys.meta_path][0])"
+    assert rec("capture", "-d", "x.db", "--", binaries / "python", "-c", waiting) == "_Waiting\n"

@@ -1,4 +1,14 @@
-"""Recordings into the log: files, cassettes, what comes through a pipe."""
+"""Recordings into the log: files, cassettes, what comes through a pipe, what a program does.
+
+The package can be called: `with recorder.capture("name"):` records what happens in the block.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from recorder.capture.captured import Captured
 from recorder.capture.exports import capture_export_file, is_export_file
@@ -6,6 +16,9 @@ from recorder.capture.files import capture_file
 from recorder.capture.interrupts import Interrupts
 from recorder.capture.names import checked, name_of_file, name_of_program
 from recorder.capture.pipe import capture_pipe
+
+if TYPE_CHECKING:
+    from recorder.capture.live.session import Session
 
 __all__ = [
     "Captured",
@@ -18,3 +31,21 @@ __all__ = [
     "name_of_file",
     "name_of_program",
 ]
+
+
+class _Capture(ModuleType):
+    def __call__(
+        self, name: str | None = None, *, database: str | Path | None = None, spool: str | Path | None = None
+    ) -> Session:
+        """What this process does, recorded into a new stream: use it as `with` or `async with`.
+
+        `name`: of the stream, None: made of the program's name and the time; where there is a stream of that name it
+        gets another, and that is said. `database`: a path or URL, None for the commands' own. `spool`: the folder for
+        what the database does not take, None for its own. Raises `BadInput` for a name that no stream can have.
+        """
+        from recorder.capture.live.session import Session
+
+        return Session(name, database=database, spool=spool)
+
+
+sys.modules[__name__].__class__ = _Capture

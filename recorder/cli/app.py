@@ -15,7 +15,7 @@ import typer
 
 from recorder._version import __version__
 from recorder.cli import output
-from recorder.cli.help import Verb, Verbs
+from recorder.cli.help import ProgramVerb, Verb, Verbs
 from recorder.errors import RecorderError
 
 EPILOG = (
@@ -30,11 +30,13 @@ HELP = """Record what an LLM agent streamed; get its state back at any event.
 Examples:
   rec capture run.sse                 store a recorded stream as "run"
   my-agent | rec capture -            store events as they arrive
+  rec capture -- python agent.py      record a program while it runs
   rec replay run --at 12              the state after event 12
   rec sql "SELECT * FROM tool_calls"  ask everything in SQL
 """
 VERBS = {
     "capture": "capture:capture",
+    "serve": "serve:serve",
     "ls": "streams:ls",
     "show": "streams:show",
     "replay": "replay:replay",
@@ -51,6 +53,8 @@ VERBS = {
     "db": "database:db",
 }
 """Where each verb is, in the order in which a person meets them."""
+WITH_PROGRAM = ("capture",)
+"""Verbs that take a program and its arguments behind `--`."""
 
 
 def program(arguments: Sequence[str] = ()) -> typer.Typer:
@@ -73,7 +77,7 @@ def program(arguments: Sequence[str] = ()) -> typer.Typer:
         if isinstance(found, typer.Typer):
             app.add_typer(found, name=verb, cls=Verbs)
         else:
-            app.command(verb, cls=Verb)(found)
+            app.command(verb, cls=ProgramVerb if verb in WITH_PROGRAM else Verb)(found)
     return app
 
 
@@ -98,8 +102,10 @@ def main(argv: list[str]) -> int:
 
     With `--debug` a traceback comes before the line of an error that nobody expected.
     """
-    arguments = [argument for argument in argv if argument != "--debug"]
-    debug = len(arguments) != len(argv)
+    end = argv.index("--") if argv[:1] and argv[0] in WITH_PROGRAM and "--" in argv else len(argv)
+    arguments = [argument for argument in argv[:end] if argument != "--debug"]
+    debug = len(arguments) != end
+    arguments += argv[end:]
     output.prepare()
     try:
         result = program(arguments)(args=_protected(arguments), prog_name="rec", standalone_mode=False)

@@ -7,6 +7,8 @@ from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
+PROGRAM = "recorder.program"
+
 _TYPE = re.compile(r" <[^<>]*>$")
 
 
@@ -50,6 +52,19 @@ class Verb(TyperCommand):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         super().format_options(ctx, _Formatter(formatter))  # type: ignore[arg-type]
+
+
+class ProgramVerb(Verb):
+    """A verb behind whose `--` stands a program with its arguments, which nobody but the program reads.
+
+    The verb finds it as `context.meta[PROGRAM]`; it is not there where there was no `--`.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if "--" in args:
+            at = args.index("--")
+            args, ctx.meta[PROGRAM] = args[:at], args[at + 1 :]
+        return super().parse_args(ctx, args)
 
 
 class Verbs(TyperGroup):

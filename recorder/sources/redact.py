@@ -1,4 +1,7 @@
-"""Secrets in the heads of HTTP messages and in OAuth's bodies: found by name or shape, replaced before storage."""
+"""Secrets in the heads of HTTP messages and in OAuth's bodies: found by name or shape, replaced before storage.
+
+What else is one, a program's owner says: by `REC_REDACT` and by a hook (`recorder.sources.redact_rules`).
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from urllib.parse import unquote_plus
 
 from recorder.events import jsontext
-
-REDACTED = "[redacted]"
+from recorder.sources import redact_rules
+from recorder.sources.redact_rules import REDACTED
 
 _HEADER = re.compile(
     r".*(?:authorization(?:-.*)?|cookie2?|token|secret|signature(?:-\w+)?|credential|passw(?:or)?d|passphrase|assertion)"
@@ -52,10 +55,16 @@ def redact_headers(headers: Mapping[str, Sequence[str]]) -> tuple[dict[str, list
 
 
 def redact_url(url: str) -> tuple[str, list[str]]:
-    """A URL without its secrets, and what was replaced: `query:<name>`, `url:userinfo`, `url:key`.
+    """A URL without its secrets, and what was replaced: `query:<name>`, `url:userinfo`, `url:key`, `url:rule`.
 
     All else stays as it is.
     """
+    clean, marks = _redact_url(url)
+    ruled = redact_rules.apply("url", "", clean)
+    return ruled, [*marks, *(["url:rule"] if ruled != clean else [])]
+
+
+def _redact_url(url: str) -> tuple[str, list[str]]:
     marks: list[str] = []
     clean, userinfo = _USERINFO.subn(f"{REDACTED}@", url, count=1)
     if userinfo:
@@ -69,21 +78,43 @@ def redact_url(url: str) -> tuple[str, list[str]]:
 
 
 def redact_form(body: bytes, media_type: str) -> tuple[bytes, list[str]]:
-    """A request's body without the secrets of an HTML form, and what was replaced, as `form:<name>`.
+    """A request's body without the secrets of an HTML form, and what was replaced, as `form:<name>`, `body:rule`.
 
-    Who asks for a token sends the client's secret so (RFC 6749, section 2.3.1). Any other body stays as it is.
+    Who asks for a token sends the client's secret so (RFC 6749, section 2.3.1). Any other body stays as it is, but for
+    what the owner's rules find.
     """
-    if media_type != _FORM:
-        return body, []
-    clean, marks = _redact_parameters(body.decode("utf-8", "surrogateescape"), "form")
-    return clean.encode("utf-8", "surrogateescape"), marks
+    marks: list[str] = []
+    if media_type == _FORM:
+        clean, marks = _redact_parameters(body.decode("utf-8", "surrogateescape"), "form")
+        body = clean.encode("utf-8", "surrogateescape")
+    body, ruled = redact_frame(body)
+    return body, [*marks, *ruled]
 
 
 def redact_answer(body: bytes) -> tuple[bytes, list[str]]:
     """An answer's body without the tokens that it hands out, and what was replaced, as `body:<name>`.
 
-    Only where it is such an answer as a whole (RFC 6749, section 5.1): any other body stays as it is.
+    Only where it is such an answer as a whole (RFC 6749, section 5.1): any other body stays as it is, but for what the
+    owner's rules find (`body:rule`).
     """
+    clean, marks = _redact_tokens(body)
+    clean, ruled = redact_frame(clean)
+    return clean, [*marks, *ruled]
+
+
+def redact_frame(body: bytes) -> tuple[bytes, list[str]]:
+    """A piece of a body without what the owner's rules find, and `body:rule` where that was replaced.
+
+    A secret that two pieces have between them is in neither.
+    """
+    if not body or not redact_rules.read_bodies():
+        return body, []
+    text = body.decode("utf-8", "surrogateescape")
+    clean = redact_rules.apply("body", "", text)
+    return (body, []) if clean == text else (clean.encode("utf-8", "surrogateescape"), ["body:rule"])
+
+
+def _redact_tokens(body: bytes) -> tuple[bytes, list[str]]:
     if b'"access_token"' not in body or b'"token_type"' not in body:
         return body, []
     try:
@@ -98,6 +129,12 @@ def redact_answer(body: bytes) -> tuple[bytes, list[str]]:
 
 def _clean_header(name: str, value: str) -> str:
     name = name.strip()
+    if redact_rules.names(name) and value:
+        return REDACTED
+    return redact_rules.apply("header", name, _clean_header_by_itself(name, value))
+
+
+def _clean_header_by_itself(name: str, value: str) -> str:
     if _HARMLESS_HEADER.fullmatch(name) or not value:
         return value
     if _HEADER.fullmatch(name) or _SCHEME.match(value):
@@ -105,7 +142,7 @@ def _clean_header(name: str, value: str) -> str:
     if name.lower() == _PROTOCOLS:
         return _clean_protocols(value)
     # URLs stand in many headers: `Location`, `Referer`, `Link`, `X-Goog-Upload-URL`.
-    clean, _ = redact_url(value)
+    clean, _ = _redact_url(value)
     return clean
 
 
@@ -123,7 +160,8 @@ def _redact_parameters(query: str, where: str) -> tuple[str, list[str]]:
     marks: list[str] = []
     for position, parameter in enumerate(parameters):
         name, equals, value = parameter.partition("=")
-        if value and _PARAMETER.fullmatch(unquote_plus(name)):
+        plain = unquote_plus(name)
+        if value and (_PARAMETER.fullmatch(plain) or redact_rules.names(plain)):
             parameters[position] = name + equals + REDACTED
-            marks.append(f"{where}:{unquote_plus(name)}")
+            marks.append(f"{where}:{plain}")
     return "&".join(parameters), marks

@@ -8,10 +8,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import append, start
+from benchmarks import append, capture, start
 from benchmarks.measuring import Table
 
-WHAT: dict[str, Callable[[int], list[Table]]] = {"append": append.tables, "start": start.tables}
+WHAT: dict[str, Callable[[int], list[Table]]] = {
+    "append": append.tables,
+    "capture": capture.tables,
+    "start": start.tables,
+}
 
 
 def main() -> int:

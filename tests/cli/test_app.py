@@ -136,7 +136,7 @@ def test_default_folder_that_cannot_be_made_is_one_line() -> None:
         (["nope"], "No such command 'nope' (see rec --help)"),
         (["ls", "--xyzzy"], "No such option: --xyzzy (see rec ls --help)"),
         (["db", "nope"], "No such command 'nope' (see rec db --help)"),
-        (["capture"], "Missing argument 'FILE…|-' (see rec capture --help)"),
+        (["capture"], "name recordings, or - for standard input, or -- and a program (see rec capture --help)"),
         (["ls", "extra"], "(see rec ls --help)"),
         (["replay", "--at"], "(see rec replay --help)"),
         (["replay", "chat", "5"], "(write chat@5)"),

@@ -20,6 +20,7 @@ from recorder.ledger import Ledger
 from recorder.store import migrate, open_store
 from tests.capture.made import CALL, sse
 from tests.command import CASSETTES, SECONDS, Done, Rec, command, environment, here
+from tests.command import rec as command_rec
 from tests.store.made import append, event, events
 
 WEATHER = CASSETTES / "weather.sse"
@@ -168,6 +169,18 @@ def test_what_cannot_be_exported_is_refused(filled: Rec, tmp_path: Path) -> None
     assert told == "/nowhere/x cannot be written: no such file or directory"
     assert f"{tmp_path} cannot be written: is a directory" in filled("export", "--jsonl", "-o", tmp_path).refusal
     assert "does not exist" in Rec(tmp_path / "nowhere.db")("export", "--jsonl").refusal
+
+
+def test_an_export_that_does_not_fit_is_an_error_and_leaves_no_part_of_it(filled: Rec, tmp_path: Path) -> None:
+    told = filled("export", "--jsonl", "-o", "/dev/full").refusal
+    assert told == "/dev/full cannot be written: no space left on device"
+    assert Path("/dev/full").exists()
+    file = tmp_path / "x.jsonl"
+    assert len(exported(filled)) > 40 * 1024
+    limited = ("bash", "-c", 'ulimit -f 40; exec "$@"', "-")
+    told = command_rec("export", "--jsonl", "-o", file, "-d", filled.database, under=limited).refusal
+    assert told == f"{file} cannot be written: file too large"
+    assert not file.exists()
 
 
 def test_of_no_streams_nothing_is_exported(rec: Rec) -> None:

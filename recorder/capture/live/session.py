@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import os
 import secrets
 import sys
 import threading
+import time
 from contextvars import ContextVar, Token
 from pathlib import Path
 from types import TracebackType
 
+from recorder.capture.live import endings, hooks
 from recorder.capture.live.sink import CLOSE_SECONDS, Counts, Sink
 from recorder.capture.live.spool import SUFFIX
 from recorder.capture.names import checked, name_of_program
@@ -36,17 +39,20 @@ class Session:
         database: str | Path | None = None,
         spool: str | Path | None = None,
         parent: str | None = None,
+        listens: bool = True,
     ) -> None:
         """`name`: of the stream that is made; where there is one of that name it gets another, and that is said.
 
         `database`: a path or URL, None for the commands' own. `spool`: the folder for what the database does not take;
-        by default the database file's own, or the one for programs' data. Raises `BadInput` for a name that no stream
-        can have.
+        by default the database file's own if it is there, else the one for programs' data. `listens`: takes what is
+        seen anywhere in the process; else only what is given to it. Raises `BadInput` for a name that no stream can
+        have.
         """
         self._name = checked(name_of_program(_program()) if name is None else name)
-        self._database = default_database() if database is None else database
+        self._database = settled(default_database() if database is None else database)
         self._spool = Path(spool) if spool is not None else _folder_of(self._database)
         self._parent = parent
+        self.listens = listens
         self._tokens: list[Token[Session | None]] = []
         self.sink = self._sink()
 
@@ -60,16 +66,37 @@ class Session:
         with _lock:
             _running.append(self)
         _install()
+        if self.listens:
+            hooks.install(current)
         return self
 
     def stop(self, seconds: float = CLOSE_SECONDS) -> Counts:
         """Ends: what is left is written. Gives what became of all that was seen."""
         with _lock:
-            if self in _running:
-                _running.remove(self)
+            if self not in _running:
+                return self.sink.counts
+            _running.remove(self)
         counts = self.sink.close(seconds)
-        _tell(self.sink, self._name)
+        self.tell()
+        if not any(session.listens for session in _running):
+            hooks.uninstall()
+        if not _running:
+            endings.uninstall()
         return counts
+
+    def leave(self, seconds: float) -> None:
+        """The process ends at once: what can be written by then is, the rest is counted."""
+        if not self.sink.flush(seconds):
+            self.sink.leave()
+        self.tell()
+
+    def tell(self) -> None:
+        """Says at the end what is not in the database. A program that was recorded well hears nothing."""
+        for line in _lines(self.sink, self._name):
+            try:
+                print(f"recorder: stream {self.sink.stream!r}: {line}", file=sys.stderr)
+            except (OSError, ValueError, AttributeError):
+                return
 
     def __enter__(self) -> Session:
         self._tokens.append(_own.set(self))
@@ -87,10 +114,18 @@ class Session:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.__exit__(kind, error, trace)
+        _own.reset(self._tokens.pop())
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            # Another library's loop.
+            self.stop()
+        else:
+            await asyncio.to_thread(self.stop)
 
     def forked(self) -> None:
         """In a child process: a stream of its own, which names this one as its parent."""
+        self.sink.after_fork_in_child()
         self._parent, self._name = self.sink.stream, f"{self.sink.stream}/{os.getpid()}"
         self.sink = self._sink()
 
@@ -101,14 +136,34 @@ class Session:
 
 def current() -> Sink | None:
     """The sink for what happens here and now; None where nobody records."""
+    session = here()
+    return None if session is None else session.sink
+
+
+def here() -> Session | None:
+    """The session for what happens here and now: the context's own, else the one that began last."""
     session = _own.get()
     if session is not None and session in _running:
-        return session.sink
-    return _running[-1].sink if _running else None
+        return session
+    return next((each for each in reversed(_running) if each.listens), None)
+
+
+def is_running(session: Session) -> bool:
+    return session in _running
+
+
+def settled(database: str | Path) -> str | Path:
+    """The database by a name that holds wherever the program goes: a path is made absolute."""
+    text = str(database)
+    if text.startswith("sqlite:///"):
+        path, mark, options = text.removeprefix("sqlite:///").partition("?")
+        return f"sqlite:///{Path(path).absolute()}{mark}{options}" if path and path != ":memory:" else text
+    return database if not text or "://" in text else Path(text).absolute()
 
 
 def _install() -> None:
     global _installed
+    endings.install(_leave)
     with _lock:
         if _installed:
             return
@@ -127,6 +182,12 @@ def _at_exit() -> None:
         session.stop()
 
 
+def _leave(seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    for session in reversed(_running[:]):
+        session.leave(max(0.0, deadline - time.monotonic()))
+
+
 def _before_fork() -> None:
     _forking[:] = _running
     for session in _forking:
@@ -142,27 +203,27 @@ def _after_in_child() -> None:
     global _lock
     # Another thread of the parent may have held it.
     _lock = threading.Lock()
+    hooks.forked()
     for session in _forking:
         session.forked()
 
 
-def _tell(sink: Sink, wanted: str) -> None:
-    """Says at the end what is not in the database. A program that was recorded well hears nothing."""
+def _lines(sink: Sink, wanted: str) -> list[str]:
     counts = sink.counts
     lines = []
     if sink.stream != wanted:
         lines.append(f"there was a stream {wanted!r} already")
     if counts.spooled:
         lines.append(
-            f"{counts.spooled} events wait in {sink.spool_path}: rec capture --spool takes them in ({counts.reason})"
+            f"{counts.spooled} events wait in {_places(sink)}: rec capture --spool takes them in ({counts.reason})"
         )
     if counts.lost:
         lines.append(f"{counts.lost} things that happened could not be kept ({counts.reason})")
-    for line in lines:
-        try:
-            print(f"recorder: stream {sink.stream!r}: {line}", file=sys.stderr)
-        except (OSError, ValueError, AttributeError):
-            return
+    return lines
+
+
+def _places(sink: Sink) -> str:
+    return " and ".join(str(path) for path in (sink.spool_path, sink.end_path) if path.exists())
 
 
 def _program() -> str:
@@ -171,11 +232,10 @@ def _program() -> str:
 
 
 def _folder_of(database: str | Path) -> Path:
-    text = str(database)
-    if text and "://" not in text:
-        return Path(text).absolute().parent
-    if text.startswith("sqlite:///"):
-        return Path(text.removeprefix("sqlite:///")).absolute().parent
+    text = str(database).removeprefix("sqlite:///")
+    if text and "://" not in text and (folder := Path(text).absolute().parent).is_dir():
+        return folder
+    # A server's; or the folder's file system is not there: a folder in its place would hide what was written.
     from platformdirs import user_data_path
 
     return Path(user_data_path("recorder", appauthor=False))

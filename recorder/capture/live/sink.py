@@ -18,7 +18,7 @@ from uuid_utils import uuid7
 
 from recorder.capture.live.intake import free_name
 from recorder.capture.live.items import Item
-from recorder.capture.live.spool import Spool, SpoolHead, read_events
+from recorder.capture.live.spool import SUFFIX, Spool, SpoolHead, read_events
 from recorder.errors import DatabaseUnusable, RecorderError
 from recorder.events import NewEvent
 from recorder.events.ids import new_stream_uuid
@@ -37,6 +37,8 @@ PATIENCE_SECONDS = 2.0
 """How long the writer waits for a lock or a server before it takes the database for away."""
 CLOSE_SECONDS = 5.0
 """How long the end of the program waits for the writer."""
+LEAVE_SECONDS = 0.2
+"""How long an end that cannot wait does wait for the writer to have read what it has taken."""
 
 
 class Counts(Struct):
@@ -82,7 +84,12 @@ class Sink:
         """Who waits for everything to be written by now."""
         self._closing = False
         self._busy = False
-        self._changed = threading.Condition(threading.Lock())
+        self._taken = 0
+        """Items that the writer's thread has taken and not written."""
+        self._held: list[NewEvent] | None = None
+        """What they came to, while it is being written."""
+        # Reentrant: a signal's handler flushes, and may have interrupted `put`.
+        self._changed = threading.Condition(threading.RLock())
         self._storing = threading.Lock()
         """Held while events are made and written: a fork waits for it."""
         self._thread: threading.Thread | None = None
@@ -91,6 +98,11 @@ class Sink:
     def spool_path(self) -> Path:
         """Where events wait that the database has not taken."""
         return self._spool.path
+
+    @property
+    def end_path(self) -> Path:
+        """Where those wait for which the process did: they come after the spool's."""
+        return self._spool.path.with_name(f"{self._spool.path.stem}~end{SUFFIX}")
 
     # The program's side
 
@@ -137,31 +149,69 @@ class Sink:
 
     def close(self, seconds: float = CLOSE_SECONDS) -> Counts:
         """Writes what is left and ends the thread. What the database does not take by then goes to the spool."""
+        deadline = time.monotonic() + seconds
         with self._changed:
             self._closing = True
             self._changed.notify_all()
         if self._thread is not None:
             self._thread.join(seconds)
+        if not self._storing.acquire(timeout=max(0.0, deadline - time.monotonic())):
+            self.leave()
+            return self.counts
+        try:
+            if left := self._drained():
+                self._keep(self._events_of(left))
+            self._take_in(at_last=True)
+            self._spool.leave()
+            self._drop_ledger()
+        finally:
+            self._storing.release()
+        return self.counts
+
+    def leave(self) -> None:
+        """Puts what is not written yet into a spool of its own, without waiting for the database: the process ends now.
+
+        What the writer's thread is writing just now goes there too; where it is written after all, that is seen when
+        the spool is taken in.
+        """
+        with self._changed:
+            self._closing = True
+            left = self._drained()
+        deadline = time.monotonic() + LEAVE_SECONDS
+        while self._busy and self._held is None and time.monotonic() < deadline:
+            # It is reading its items, which have a state that is its own.
+            time.sleep(0.001)
+        reason = "the program ended before the database took them"
+        if self._busy and self._held is None:
+            self._lose(self._taken + len(left), reason)
+            return
+        events = [*(self._held or ()), *self._events_of(left)]
+        if not events:
+            return
+        spool = Spool(self.end_path, SpoolHead(stream=self.stream, uuid=self.uuid, parent=self._parent))
+        try:
+            spool.add(events)
+            spool.leave()
+        except OSError as error:
+            self._lose(len(events), f"{spool.path} cannot be written: {error.strerror or error}")
+            return
+        self.counts.spooled += len(events)
+        self.counts.reason = self.counts.reason or reason
+
+    def _drained(self) -> list[Item]:
         with self._changed:
             left = list(self._queue)
             self._queue.clear()
-        if self._storing.acquire(timeout=seconds):
-            try:
-                if left:
-                    self._keep(self._events_of(left))
-                self._take_in(at_last=True)
-                self._spool.leave()
-                self._drop_ledger()
-            finally:
-                self._storing.release()
-        elif left:
-            self._lose(len(left), "the writer did not end in time")
-        return self.counts
+            self._bytes = 0
+            return left
 
     # Forks: a child has this object and no thread, and must touch neither the parent's database nor its spool.
 
     def before_fork(self) -> None:
-        """Waits for the writer to be between two appends, and gives the database back."""
+        """Waits for the writer to be between two appends, and gives the database back.
+
+        That is `PATIENCE_SECONDS` at most, and only while somebody else holds the database.
+        """
         self._storing.acquire()
         self._changed.acquire()
         self._drop_ledger()
@@ -170,6 +220,10 @@ class Sink:
         """Goes on; the database is opened again with the next append."""
         self._changed.release()
         self._storing.release()
+
+    def after_fork_in_child(self) -> None:
+        """Lets go of the spool, which is the parent's."""
+        self._spool.leave()
 
     # The writer's side
 
@@ -200,7 +254,7 @@ class Sink:
                 items = [self._queue.popleft() for _ in range(min(len(self._queue), 4 * FLUSH_EVENTS))]
                 self._bytes -= sum(item.size for item in items)
                 self._first_at = time.monotonic()
-                self._busy = True
+                self._busy, self._taken = True, len(items)
             try:
                 with self._storing:
                     self._keep(self._events_of(items))
@@ -210,7 +264,7 @@ class Sink:
             finally:
                 items.clear()
                 with self._changed:
-                    self._busy = False
+                    self._busy, self._taken = False, 0
                     self._changed.notify_all()
 
     def _wait_until_due(self) -> bool:
@@ -236,19 +290,22 @@ class Sink:
             except Exception as error:
                 self.failed("an item", error)
                 self._lose(1, f"it could not be read: {type(error).__name__}: {error}")
+            # The program may be waiting for the interpreter, which nobody takes from this thread for 5 ms.
+            time.sleep(0)
         return events
 
     def _keep(self, events: list[NewEvent]) -> None:
         """To the database, else to the spool, else it is counted as lost."""
-        if self._take_in() and (not events or self._append(events)):
-            return
-        if not events:
-            return
+        self._held = events
         try:
+            if (self._take_in() and (not events or self._append(events))) or not events:
+                return
             self._spool.add(events)
             self.counts.spooled += len(events)
         except OSError as error:
             self._lose(len(events), f"{self._spool.path} cannot be written: {error.strerror or error}")
+        finally:
+            self._held = None
 
     def _take_in(self, *, at_last: bool = False) -> bool:
         """Appends what the spool holds. True where nothing is left in it, and the database may be tried."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -53,6 +54,7 @@ class Spool:
         if self._file is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_EXCL, 0o600)
+            _lock(self._file)
             lines = _encode(self._head) + b"\n" + lines
         end = os.fstat(self._file).st_size
         try:
@@ -75,6 +77,15 @@ class Spool:
         if self._file is not None:
             os.close(self._file)
             self._file = None
+
+
+@contextmanager
+def taken(path: Path) -> Iterator[None]:
+    """Keeps a spool from others while it is taken in. Raises `BadInput` where a program writes to it, `OSError`."""
+    with path.open("rb") as file:
+        if not _lock(file.fileno()):
+            raise BadInput(f"{path}: a program that runs is writing to it: take it in when that has ended")
+        yield
 
 
 def read_head(path: Path) -> SpoolHead:
@@ -110,6 +121,23 @@ def _parsed_head(path: Path, line: bytes) -> SpoolHead:
     if head.spool != 1 or len(head.uuid) != 16:
         raise BadInput(f"{path} is a spool of version {head.spool}, which this program does not know: upgrade recorder")
     return head
+
+
+def _lock(file: int) -> bool:
+    """Takes the lock that lasts until the file is closed everywhere; false where somebody else has it."""
+    try:
+        import fcntl
+    except ImportError:
+        # There nobody can remove a file that is open.
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        # A file system without locks.
+        return True
+    return True
 
 
 def _write(file: int, data: bytes) -> None:

@@ -12,7 +12,8 @@ import typer
 
 from recorder import dialects
 from recorder.cli import opening
-from recorder.cli.commands import capture_advice
+from recorder.cli.commands import capture_advice, capture_program
+from recorder.cli.help import PROGRAM
 from recorder.cli.options import Database
 from recorder.cli.output import error_line, hint
 from recorder.cli.progress import Progress
@@ -27,10 +28,22 @@ _DIALECTS = f"{', '.join(_FIRST)} or {_LAST}"
 
 
 def capture(
-    files: Annotated[list[str], typer.Argument(metavar="FILE…|-", help="Recordings, or - for standard input.")],
+    context: typer.Context,
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="FILE…|-|-- PROGRAM…",
+            help="Recordings, or - for standard input; or -- and a program with its arguments.",
+        ),
+    ] = None,
     name: Annotated[
         str | None,
-        typer.Option("--name", metavar="NAME", help="The stream's name. Default: the file's stem.", show_default=False),
+        typer.Option(
+            "--name",
+            metavar="NAME",
+            help="The stream's name. Default: the file's stem; of a program its name and the time.",
+            show_default=False,
+        ),
     ] = None,
     dialect: Annotated[
         str | None,
@@ -45,15 +58,25 @@ def capture(
     everything: Annotated[
         bool, typer.Option("--all", help="Of a HAR file, take what is no model traffic as well.")
     ] = False,
+    spool: Annotated[
+        str | None,
+        typer.Option(
+            "--spool",
+            metavar="PATH",
+            help="Take in what programs left in a spool, or in those of a folder, while the database was away.",
+            show_default=False,
+        ),
+    ] = None,
     database: Database = None,
 ) -> int:
-    """Store recordings in the log.
+    """Store recordings in the log, or what a program does.
 
     \b
     Examples:
       rec capture run.sse cassettes/*.yaml
       rec capture --name weather dump.ndjson
       curl -N … | rec capture --tee - > answer.sse
+      rec capture --name monday -- python agent.py --city Almería
 
     A recording is a dump of server-sent events, of JSON lines, of a streamed JSON array or of an AWS event stream, as a
     provider, LangChain or LangGraph streamed it; a cassette of vcrpy or its kin; a HAR file as browsers and proxies
@@ -62,7 +85,22 @@ def capture(
 
     A file captured before is known, one that has grown is taken up where it ended; nothing is stored twice. A file
     that is refused does not keep the others out: exit code 2 says that there was one.
+
+    Of a program behind -- what its Pythons do is recorded while they do it: LangChain's runs, and the traffic with
+    models through httpx, requests, aiohttp and botocore. It runs as it does without; its exit code is passed on. Its
+    subprocesses record into streams of their own, NAME/PID. Python does not take the recorder in with -E, -I or -S,
+    nor where recorder is not installed.
     """
+    program: list[str] | None = context.meta.get(PROGRAM)
+    files = files or []
+    if program is not None:
+        _refuse_beside("--", files, dialect=dialect, tee=tee, everything=everything, spool=spool)
+        return capture_program.run(program, name, database)
+    if spool is not None:
+        _refuse_beside("--spool", files, name=name, dialect=dialect, tee=tee, everything=everything)
+        return capture_program.take_in(spool, database)
+    if not files:
+        raise BadInput("name recordings, or - for standard input, or -- and a program (see rec capture --help)")
     if dialect is not None and dialect not in dialects.DIALECTS:
         raise BadInput(f"--dialect {dialect}: give one of {', '.join(sorted(dialects.DIALECTS))}")
     if name is not None and len(files) > 1:
@@ -87,6 +125,15 @@ def capture(
                 hint(f"{file}: interrupted; what was stored stays, and the same command stores the rest")
                 return 130
         return 2 if refused else 0
+
+
+def _refuse_beside(what: str, files: list[str], **options: object) -> None:
+    """Raises `BadInput` where files or options are given that do not go with `what`."""
+    if files:
+        raise BadInput(f"{what} goes without recordings: leave {files[0]} out")
+    for name, value in options.items():
+        if value:
+            raise BadInput(f"{what} goes without {'--all' if name == 'everything' else f'--{name}'}: leave that out")
 
 
 def _captured(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
@@ -46,14 +48,14 @@ def export(
             for name in names:
                 for line in exporting.export(ledger, name):
                     file.write(line)
-            file.flush()
-        except OSError as error:
+            file.flush() if out is None else file.close()
+        except BaseException as error:
             if out is None:
                 raise
+            _give_up(file, out)
+            if not isinstance(error, OSError):
+                raise
             raise BadInput(f"{out} cannot be written: {(error.strerror or str(error)).lower()}") from None
-        finally:
-            if out is not None:
-                file.close()
         if out is not None:
             output.hint(f"{out}: {len(names)} {'stream' if len(names) == 1 else 'streams'}")
 
@@ -136,6 +138,14 @@ def _opened(out: str | None) -> BinaryIO | Any:
         return open(out, "wb")
     except OSError as error:
         raise BadInput(f"{out} cannot be written: {(error.strerror or str(error)).lower()}") from None
+
+
+def _give_up(file: BinaryIO, out: str) -> None:
+    """Removes a file that was not written to its end: nobody could tell that it is not whole."""
+    with suppress(OSError):
+        file.close()
+    if Path(out).is_file():
+        Path(out).unlink()
 
 
 def _report(moved: Moved) -> None:

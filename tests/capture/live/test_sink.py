@@ -9,42 +9,17 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
-from msgspec import Struct
 
 import recorder
 from recorder.capture.live import sink as sinks
 from recorder.capture.live.intake import take_in
 from recorder.capture.live.sink import Sink
-from recorder.events import NewEvent
 from recorder.ledger.verify import verify_all
+from tests.capture.live.words import Word
 from tests.databases import made
-
-
-class Word(Struct):
-    """An item that comes to one event."""
-
-    text: str
-    run: str = "r"
-    size: int = 100
-
-    def events(self, stream: bytes, next_id: Callable[[], bytes]) -> Iterable[NewEvent]:
-        if self.text == "bad":
-            raise ValueError("planted")
-        body = f'{{"text":"{self.text}"}}'.encode()
-        yield NewEvent(
-            event_id=next_id(),
-            dialect="unknown",
-            layer="wire",
-            kind="message",
-            body=body,
-            framing="{body}\n",
-            arrived_at=1,
-            run_id=self.run,
-        )
 
 
 def words(database: Path, stream: str = "s") -> list[str]:
@@ -193,6 +168,34 @@ def test_a_spool_whose_last_line_a_crash_cut_off_is_taken_in_without_it(tmp_path
     assert words(database) == ["0", "1"]
 
 
+def test_an_end_that_cannot_wait_leaves_a_spool_of_its_own(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The writer's thread is inside the database with the first words when the process ends, others are behind them."""
+    monkeypatch.setattr(sinks, "PATIENCE_SECONDS", 30.0)
+    target = sink(database)
+    target.put(Word("before"))
+    target.flush()
+    target._drop_ledger()
+    other = sqlite3.connect(database, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    target.put(Word("0"))
+    assert not target.flush(0.5)
+    target.put(Word("1"))
+    began = time.monotonic()
+    target.leave()
+    assert time.monotonic() - began < 5
+    assert (target.counts.stored, target.counts.spooled, target.counts.lost) == (1, 2, 0)
+    other.execute("ROLLBACK")
+    other.close()
+    # What the thread was writing it writes after all; a process that had ended would not have.
+    assert target._thread is not None
+    target._thread.join(60)
+    assert words(database) == ["before", "0"]
+    with recorder.open(database) as ledger:
+        assert take_in(ledger, target.end_path) == ("s", 1)
+    assert words(database) == ["before", "0", "1"]
+    whole(database)
+
+
 def test_what_can_be_kept_nowhere_is_counted(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(b"")
@@ -226,7 +229,7 @@ PROGRAM = """
 import os, sys, time
 from pathlib import Path
 from recorder.capture.live.session import Session, current
-from tests.capture.live.test_sink import Word
+from tests.capture.live.words import Word
 session = Session("s", database=sys.argv[1]).start()
 {body}
 """
