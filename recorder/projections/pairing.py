@@ -3,8 +3,10 @@
 An id may be missing, be used by two calls, or come back a hundred times because every request repeats the whole
 conversation. So a call is known by its own ref, an answer at first hand goes to the first unanswered call with its id,
 and a restated conversation is aligned with what is known (`pairing_alignment`) before anything in it counts as new.
-Where a stream has a program's wire and its framework, each of them tells of the same call: the second row is the twin of
-the first, and has what becomes of that. Pairs that were made are never unmade: the state after an event does not depend on later ones.
+Pairs that were made are never unmade: the state after an event does not depend on later ones.
+
+Where a stream has a program's wire and its framework, each of them tells of the same call: the second row is the twin
+of the first, and has what becomes of that.
 """
 
 from __future__ import annotations

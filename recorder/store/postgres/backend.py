@@ -93,10 +93,11 @@ class PostgresBackend:
         try:
             yield
         except BaseException:
-            # Of a connection that is lost nothing is left to take back.
-            with suppress(DatabaseUnusable):
-                self._execute(connection, statements.UNDO_PART, ())
-                self._execute(connection, statements.END_PART, ())
+            # Of a connection that is lost nothing is left to take back; SQLAlchemy may have found that out before.
+            if not connection.invalidated:
+                with suppress(DatabaseUnusable):
+                    self._execute(connection, statements.UNDO_PART, ())
+                    self._execute(connection, statements.END_PART, ())
             raise
         self._execute(connection, statements.END_PART, ())
 
