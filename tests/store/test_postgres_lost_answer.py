@@ -107,16 +107,21 @@ def test_a_connection_that_is_lost_within_a_part_of_a_transaction_is_told_as_suc
 ) -> None:
     """Whoever finds it out: where SQLAlchemy does, it lets nothing more through, and says so in words of its own."""
     append(postgres_store, "s", events(1, 1))
-    mine = "datname = current_database() AND pid <> pg_backend_pid()"
-    with pytest.raises(DatabaseUnusable) as told, postgres_store.transaction() as transaction:
-        head = transaction.head("s")
-        assert head is not None
-        with transaction.nested(), behind(url) as other:
-            other.run(f"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE {mine}")
-            if found_by == "a statement of SQLAlchemy's":
-                transaction.mark(head, stale="x", projection=1)
-            else:
-                transaction.write_rows(head, {"findings": [{"seq": 1, "ordinal": 0, "rule": "x"}]})
+
+    def lose() -> None:
+        with postgres_store.transaction() as transaction:
+            head = transaction.head("s")
+            assert head is not None
+            with transaction.nested(), behind(url) as other:
+                mine = "datname = current_database() AND pid <> pg_backend_pid()"
+                other.run(f"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE {mine}")
+                if found_by == "a statement of SQLAlchemy's":
+                    transaction.mark(head, stale="x", projection=1)
+                else:
+                    transaction.write_rows(head, {"findings": [{"seq": 1, "ordinal": 0, "rule": "x"}]})
+
+    with pytest.raises(DatabaseUnusable) as told:
+        lose()
     assert "\n" not in str(told.value)
     assert append(postgres_store, "s", events(2, 2)).last_seq == 2
     assert postgres_store.head("s").stale is None
