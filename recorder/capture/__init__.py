@@ -1,25 +1,38 @@
 """Recordings into the log: files, cassettes, what comes through a pipe, what a program does.
 
-The package can be called: `with recorder.capture("name"):` records what happens in the block.
+The package can be called: `with recorder.capture("name"):` records what happens in the block. What it exports is
+imported when it is first asked for, for a program that is recorded needs none of it.
 """
 
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from recorder.capture.captured import Captured
-from recorder.capture.exports import capture_export_file, is_export_file
-from recorder.capture.files import capture_file
-from recorder.capture.interrupts import Interrupts
-from recorder.capture.names import checked, name_of_file, name_of_program
-from recorder.capture.pipe import capture_pipe
-
 if TYPE_CHECKING:
+    from recorder.capture.captured import Captured
+    from recorder.capture.exports import capture_export_file, is_export_file
+    from recorder.capture.files import capture_file
+    from recorder.capture.interrupts import Interrupts
     from recorder.capture.live.session import Session
+    from recorder.capture.names import checked, name_of_file, name_of_program
+    from recorder.capture.pipe import capture_pipe
 
+_PLACES = {
+    "Captured": "captured",
+    "Interrupts": "interrupts",
+    "capture_export_file": "exports",
+    "capture_file": "files",
+    "capture_pipe": "pipe",
+    "checked": "names",
+    "is_export_file": "exports",
+    "name_of_file": "names",
+    "name_of_program": "names",
+}
+"""In which module each is."""
 __all__ = [
     "Captured",
     "Interrupts",
@@ -31,6 +44,12 @@ __all__ = [
     "name_of_file",
     "name_of_program",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name in _PLACES:
+        return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class _Capture(ModuleType):

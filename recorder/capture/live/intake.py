@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from recorder.capture.live.spool import SUFFIX, SpoolHead, read_events, read_head, taken
-from recorder.ledger import Ledger
+
+if TYPE_CHECKING:
+    from recorder.ledger import Ledger
 
 
 def spools_in(path: Path) -> list[Path]:

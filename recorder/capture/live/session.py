@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import atexit
 import os
 import secrets
@@ -114,6 +113,9 @@ class Session:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        # Not at the top: it is a third of this module's import, and many programs have no loop.
+        import asyncio
+
         _own.reset(self._tokens.pop())
         try:
             asyncio.get_running_loop()

@@ -12,6 +12,7 @@ import time
 from collections import deque
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from uuid_utils import uuid7
@@ -22,7 +23,9 @@ from recorder.capture.live.spool import SUFFIX, Spool, SpoolHead, read_events
 from recorder.errors import DatabaseUnusable, RecorderError
 from recorder.events import NewEvent
 from recorder.events.ids import new_stream_uuid
-from recorder.ledger import Ledger, StreamWriter
+
+if TYPE_CHECKING:
+    from recorder.ledger import Ledger, StreamWriter
 
 FLUSH_SECONDS = 0.1
 FLUSH_EVENTS = 256
@@ -334,6 +337,9 @@ class Sink:
 
     def _opened(self) -> StreamWriter:
         if self._writer is None:
+            # Here, on the writer's thread: to import what knows databases takes a third of a second.
+            from recorder.ledger import Ledger
+
             ledger = self._ledger = Ledger.open(self._database, patience=PATIENCE_SECONDS)
             # Somebody may have made a stream of that name while the database was away.
             self.stream = free_name(ledger, self.stream, self.uuid)

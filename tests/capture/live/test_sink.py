@@ -281,7 +281,7 @@ stop = threading.Event()
 def go():
     n = 0
     while not stop.is_set():
-        current().put(Word(str(n))); n += 1; time.sleep(0.0005)
+        current().put(Word(str(n))); n += 1; time.sleep(0.005)
 threads = [threading.Thread(target=go) for _ in range(4)]
 for t in threads: t.start()
 for round in range(8):
