@@ -7,13 +7,13 @@ from typing import Any
 
 from recorder.deltas import AnyDelta
 from recorder.errors import ProjectionFailed
-from recorder.events import Event, Layer
+from recorder.events import Event
 from recorder.ledger import snapshots
 from recorder.ledger.decoding import Decoders
 from recorder.projections.fold import Fold, FoldState, Gathering
 from recorder.projections.observer import Observer, Silent
 from recorder.projections.pairing import Pairings
-from recorder.projections.piece_runs import is_more
+from recorder.projections.piece_runs import Run, is_more
 from recorder.projections.rows import RowCollector
 
 VERSION = 3
@@ -47,30 +47,35 @@ class Projector:
 
         Raises `ProjectionFailed`; then the projector is of no use any more.
         """
-        decode, at = self._decoders.decode, self.at
-        run: list[tuple[int, AnyDelta]] = []
-        layer: Layer = "wire"
+        at, run = self.at, list[tuple[int, AnyDelta]]()
         for event in events:
             if event.seq != at + 1:
                 raise ValueError(f"event {event.seq} cannot follow event {at}")
             at = event.seq
             try:
-                deltas = decode(event)
-                is_piece = len(deltas) == 1 and event.layer == "wire"
-                if run and not (is_piece and is_more(run[-1][1], deltas[0])):
-                    self.fold.apply_run(layer, run)
-                    run = []
-                if is_piece:
-                    run.append((at, deltas[0]))
-                else:
-                    self.fold.apply(at, event.layer, deltas)
+                deltas = self._decoders.decode(event)
             except Exception as error:
-                raise ProjectionFailed(run[0][0] if run else at, error) from error
-        if run:
+                raise ProjectionFailed(at, error) from error
+            is_piece = len(deltas) == 1 and event.layer == "wire"
+            if run and not (is_piece and is_more(run[-1][1], deltas[0])):
+                self._apply_run(run)
+                run = []
+            if is_piece:
+                run.append((at, deltas[0]))
+                continue
             try:
-                self.fold.apply_run(layer, run)
+                self.fold.apply(at, event.layer, deltas)
             except Exception as error:
-                raise ProjectionFailed(run[0][0], error) from error
+                raise ProjectionFailed(at, error) from error
+        if run:
+            self._apply_run(run)
+
+    def _apply_run(self, run: Run) -> None:
+        try:
+            self.fold.apply_run("wire", run)
+        except Exception as error:
+            # Its first event that is not applied; more of it may not be.
+            raise ProjectionFailed(self.at + 1, error) from error
 
     def open_state(self) -> snapshots.OpenState:
         """What a snapshot must keep to go on from here, besides the pairings."""
