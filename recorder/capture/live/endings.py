@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from types import FrameType
 from typing import Any
 
@@ -54,6 +56,24 @@ def uninstall() -> None:
         for number in _SIGNALS:
             if signal.getsignal(number) is _on_signal:
                 signal.signal(number, signal.SIG_DFL)
+
+
+def stay_interrupted() -> None:
+    """Has an exit that Ctrl-C began end as such, by the signal: called by what has run at the exit.
+
+    CPython forgets that nobody handled the `KeyboardInterrupt` as soon as a text is evaluated, as some imports of the
+    writer's thread do (`run_eval_code_obj`), and knows it again when such an evaluation ends with that error.
+    """
+    if getattr(sys, "last_type", None) is not KeyboardInterrupt or hasattr(sys, "ps1"):
+        return
+    outermost = getattr(sys, "last_traceback", None)
+    if outermost is not None and outermost.tb_frame.f_code.co_name == "<module>":
+        with suppress(KeyboardInterrupt):
+            eval("interrupt()", {"interrupt": _interrupt})
+
+
+def _interrupt() -> None:
+    raise KeyboardInterrupt
 
 
 def _before(original: Callable[..., Any]) -> Callable[..., Any]:

@@ -83,7 +83,7 @@ class _Launched(Session):
             process=process,
             stream=sink.stream,
             uuid=sink.uuid,
-            spools=[str(sink.spool_path), str(sink.end_path)],
+            spools=[str(path) for path in sink.places],
             counts=counts,
         )
         path = self._run / f"{process}-{sink.uuid.hex()[-12:]}{_REPORT}"

@@ -43,7 +43,8 @@ class Session:
         """`name`: of the stream that is made; where there is one of that name it gets another, and that is said.
 
         `database`: a path or URL, None for the commands' own. `spool`: the folder for what the database does not take;
-        by default the database file's own if it is there, else the one for programs' data. `listens`: takes what is
+        by default the database file's own if it is there, else the one for programs' data; where it cannot be written
+        either, as on a full disk, that one and the one for temporary files stand in. `listens`: takes what is
         seen anywhere in the process; else only what is given to it. Raises `BadInput` for a name that no stream can
         have.
         """
@@ -132,8 +133,9 @@ class Session:
         self.sink = self._sink()
 
     def _sink(self) -> Sink:
-        path = self._spool / f"{_plain(self._name)}-{os.getpid()}-{secrets.token_hex(4)}{SUFFIX}"
-        return Sink(self._database, self._name, spool=path, parent=self._parent)
+        file = f"{_plain(self._name)}-{os.getpid()}-{secrets.token_hex(4)}{SUFFIX}"
+        first, *others = dict.fromkeys(folder / file for folder in (self._spool, *_further_folders()))
+        return Sink(self._database, self._name, spool=first, otherwise=others, parent=self._parent)
 
 
 def current() -> Sink | None:
@@ -170,6 +172,10 @@ def _install() -> None:
         if _installed:
             return
         _installed = True
+    # Before the hooks below: it takes its lock for a fork as well, and those that came later are called earlier. The
+    # writer's thread, for which `_before_fork` waits, may want that lock.
+    import logging  # noqa: F401
+
     atexit.register(_at_exit)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(before=_before_fork, after_in_parent=_after_in_parent, after_in_child=_after_in_child)
@@ -182,6 +188,7 @@ _forking: list[Session] = []
 def _at_exit() -> None:
     for session in reversed(_running[:]):
         session.stop()
+    endings.stay_interrupted()
 
 
 def _leave(seconds: float) -> None:
@@ -225,7 +232,7 @@ def _lines(sink: Sink, wanted: str) -> list[str]:
 
 
 def _places(sink: Sink) -> str:
-    return " and ".join(str(path) for path in (sink.spool_path, sink.end_path) if path.exists())
+    return " and ".join(str(path) for path in sink.places if path.exists())
 
 
 def _program() -> str:
@@ -238,6 +245,17 @@ def _folder_of(database: str | Path) -> Path:
     if text and "://" not in text and (folder := Path(text).absolute().parent).is_dir():
         return folder
     # A server's; or the folder's file system is not there: a folder in its place would hide what was written.
+    return _data_folder()
+
+
+def _further_folders() -> list[Path]:
+    """Where a spool may go that its own folder does not take; as a rule not all are on one file system."""
+    # Not by `tempfile`: it would keep the place, for a program that names it later.
+    temporary = os.environ.get("TMPDIR") or os.environ.get("TEMP") or "/tmp"
+    return [_data_folder(), Path(temporary).absolute()]
+
+
+def _data_folder() -> Path:
     from platformdirs import user_data_path
 
     return Path(user_data_path("recorder", appauthor=False))

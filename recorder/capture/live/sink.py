@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -68,9 +68,13 @@ class Sink:
         stream: str,
         *,
         spool: Path,
+        otherwise: Sequence[Path] = (),
         parent: str | None = None,
     ) -> None:
-        """Nothing is opened here: the writer's thread does that with the first events, which make the stream."""
+        """Nothing is opened here: the writer's thread does that with the first events, which make the stream.
+
+        `otherwise`: further places for what the spool cannot take, as where its disk is full.
+        """
         self.stream = stream
         self.uuid = new_stream_uuid()
         self.counts = Counts()
@@ -78,7 +82,11 @@ class Sink:
         self._parent = parent
         self._ledger: Ledger | None = None
         self._writer: StreamWriter | None = None
-        self._spool = Spool(spool, SpoolHead(stream=stream, uuid=self.uuid, parent=parent))
+        head = SpoolHead(stream=stream, uuid=self.uuid, parent=parent)
+        self._spools = [Spool(path, head) for path in (spool, *otherwise)]
+        """In the order of what they hold."""
+        self._ends = [Spool(_end_of(path), head) for path in (spool, *otherwise)]
+        """For what is left where the process ends before the database has taken it."""
         self._away_until = 0.0
         self._queue: deque[Item] = deque()
         self._bytes = 0
@@ -100,12 +108,17 @@ class Sink:
     @property
     def spool_path(self) -> Path:
         """Where events wait that the database has not taken."""
-        return self._spool.path
+        return next((spool.path for spool in self._spools if spool.path.exists()), self._spools[0].path)
 
     @property
     def end_path(self) -> Path:
         """Where those wait for which the process did: they come after the spool's."""
-        return self._spool.path.with_name(f"{self._spool.path.stem}~end{SUFFIX}")
+        return next((spool.path for spool in self._ends if spool.path.exists()), self._ends[0].path)
+
+    @property
+    def places(self) -> list[Path]:
+        """Every place where events may wait, in the order in which they are to be taken in."""
+        return [spool.path for spool in (*self._spools, *self._ends)]
 
     # The program's side
 
@@ -165,7 +178,7 @@ class Sink:
             if left := self._drained():
                 self._keep(self._events_of(left))
             self._take_in(at_last=True)
-            self._spool.leave()
+            self._leave_spools()
             self._drop_ledger()
         finally:
             self._storing.release()
@@ -191,12 +204,9 @@ class Sink:
         events = [*(self._held or ()), *self._events_of(left)]
         if not events:
             return
-        spool = Spool(self.end_path, SpoolHead(stream=self.stream, uuid=self.uuid, parent=self._parent))
-        try:
-            spool.add(events)
-            spool.leave()
-        except OSError as error:
-            self._lose(len(events), f"{spool.path} cannot be written: {error.strerror or error}")
+        kept = self._put_aside(self._ends, events)
+        self._leave_ends()
+        if not kept:
             return
         self.counts.spooled += len(events)
         self.counts.reason = self.counts.reason or reason
@@ -225,8 +235,16 @@ class Sink:
         self._storing.release()
 
     def after_fork_in_child(self) -> None:
-        """Lets go of the spool, which is the parent's."""
-        self._spool.leave()
+        """Lets go of the spools, which are the parent's."""
+        self._leave_spools()
+
+    def _leave_spools(self) -> None:
+        for spool in self._spools:
+            spool.leave()
+
+    def _leave_ends(self) -> None:
+        for spool in self._ends:
+            spool.leave()
 
     # The writer's side
 
@@ -277,7 +295,7 @@ class Sink:
                 if self._closing:
                     return False
                 # While something is spooled the database is looked at now and then, be there news or not.
-                if not self._changed.wait(RETRY_SECONDS if self._spool.holds else None) and self._spool.holds:
+                if not self._changed.wait(RETRY_SECONDS if self._spool_holds() else None) and self._spool_holds():
                     return True
                 continue
             left = self._first_at + FLUSH_SECONDS - time.monotonic()
@@ -303,23 +321,41 @@ class Sink:
         try:
             if (self._take_in() and (not events or self._append(events))) or not events:
                 return
-            self._spool.add(events)
-            self.counts.spooled += len(events)
+            if self._put_aside(self._spools, events):
+                self.counts.spooled += len(events)
         except OSError as error:
-            self._lose(len(events), f"{self._spool.path} cannot be written: {error.strerror or error}")
+            self._lose(len(events), f"{self.spool_path} cannot be read: {error.strerror or error}")
         finally:
             self._held = None
+
+    def _spool_holds(self) -> bool:
+        return any(spool.holds for spool in self._spools)
+
+    def _put_aside(self, spools: Sequence[Spool], events: list[NewEvent]) -> bool:
+        """To the last spool that holds something, else the first, else those behind it; false where none takes them."""
+        begun = max((place for place, spool in enumerate(spools) if spool.holds), default=0)
+        for spool in spools[begun:]:
+            try:
+                spool.add(events)
+                return True
+            except OSError as error:
+                reason = f"{spool.path} cannot be written: {error.strerror or error}"
+        self._lose(len(events), reason)
+        return False
 
     def _take_in(self, *, at_last: bool = False) -> bool:
         """Appends what the spool holds. True where nothing is left in it, and the database may be tried."""
         if time.monotonic() < self._away_until and not at_last:
             return False
-        if not self._spool.holds:
+        if not self._spool_holds():
             return True
-        for batch in read_events(self._spool.path):
-            if not self._append(batch):
-                return False
-        self._spool.remove()
+        for spool in self._spools:
+            if not spool.holds:
+                continue
+            for batch in read_events(spool.path):
+                if not self._append(batch):
+                    return False
+            spool.remove()
         self.counts.spooled = 0
         return True
 
@@ -356,6 +392,10 @@ class Sink:
                 ledger.close()
             except DatabaseUnusable as error:
                 self.failed("the database", error)
+
+
+def _end_of(spool: Path) -> Path:
+    return spool.with_name(f"{spool.stem}~end{SUFFIX}")
 
 
 def _next_id() -> bytes:

@@ -301,6 +301,7 @@ ENDS = {
         "def end(*a):\n    if callable(before): before(*a)\n    sys.exit(8)\n"
         "signal.signal(15, end); os.kill(os.getpid(), 15); time.sleep(9)", 8),
     "Ctrl-C": ("import signal; signal.raise_signal(2); time.sleep(9)", -signal.SIGINT),
+    "sys.exit after a Ctrl-C": ("try: raise KeyboardInterrupt\nexcept KeyboardInterrupt: sys.exit(4)", 4),
     "exec": ("os.execlp('sh', 'sh', '-c', 'exit 7')", 7),
 }  # fmt: skip
 
@@ -315,6 +316,14 @@ def test_an_end_flushes_and_is_passed_on(database: Path, kind: str) -> None:
     assert done.err.splitlines()[-1] == "s: recorded 300 events"
     assert words(database) == {"s": [str(n) for n in range(300)]}
     whole(database)
+
+
+def test_an_interrupt_is_told_though_the_recorder_evaluates_a_text_at_the_exit(database: Path) -> None:
+    """As imports do, of what knows databases: then CPython takes a `KeyboardInterrupt` for handled."""
+    reading = "before = Word.events\ndef reading(self, *given):\n    eval('1')\n    return before(self, *given)\n"
+    done = ran(database, f"{SAY}{reading}Word.events = reading\nsay(0)\nraise KeyboardInterrupt")
+    assert done.code == -signal.SIGINT
+    assert words(database) == {"s": ["0"]}
 
 
 def test_a_program_that_is_killed_leaves_all_but_its_last_moments(database: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sqlite3
@@ -15,6 +16,7 @@ import pytest
 
 import recorder
 from recorder.capture.live import sink as sinks
+from recorder.capture.live import spool as spools
 from recorder.capture.live.intake import take_in
 from recorder.capture.live.sink import Sink
 from recorder.ledger.verify import verify_all
@@ -196,6 +198,61 @@ def test_an_end_that_cannot_wait_leaves_a_spool_of_its_own(database: Path, monke
     whole(database)
 
 
+@pytest.mark.parametrize("taken", [0, 2])
+def test_where_the_disk_is_full_another_place_takes_what_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, taken: int
+) -> None:
+    """The first place takes `taken` batches, then nothing, then all again; the order is that of the program."""
+    away, full = tmp_path / "away", tmp_path / "full"
+    target = Sink(away / "runs.db", "s", spool=full / "s.spool", otherwise=[tmp_path / "other" / "s.spool"])
+    write, batches = spools._write, 0
+
+    def limited(file: int, data: bytes) -> None:
+        nonlocal batches
+        batches += 1
+        if batches == taken + 1:
+            write(file, data[:10])
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(file, data)
+
+    monkeypatch.setattr(spools, "_write", limited)
+    for number in range(5):
+        target.put(Word(str(number)))
+        assert target.flush()
+    assert (target.counts.stored, target.counts.spooled, target.counts.lost) == (0, 5, 0)
+    target.close()
+    assert (len(list(full.iterdir())), len(list((tmp_path / "other").iterdir()))) == (1 if taken else 0, 1)
+    database = made(tmp_path / "runs.db")
+    with recorder.open(database) as ledger:
+        for place in target.places:
+            if place.exists():
+                take_in(ledger, place)
+    assert words(database) == ["0", "1", "2", "3", "4"]
+    whole(database)
+
+
+def test_what_waits_in_two_places_is_taken_in_when_the_database_is_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    away, first, second = tmp_path / "away", tmp_path / "first" / "s.spool", tmp_path / "second" / "s.spool"
+    target = Sink(away / "runs.db", "s", spool=first, otherwise=[second])
+    target.put(Word("0"))
+    assert target.flush()
+
+    def refused(events: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(target._spools[0], "add", refused)
+    target.put(Word("1"))
+    assert target.flush()
+    assert (first.exists(), second.exists()) == (True, True)
+    away.mkdir()
+    target.put(Word("2"))
+    assert target.close().stored == 3
+    assert (first.exists(), second.exists()) == (False, False)
+    assert words(away / "runs.db") == ["0", "1", "2"]
+
+
 def test_what_can_be_kept_nowhere_is_counted(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(b"")
@@ -272,6 +329,25 @@ print(child)
     with recorder.open(database, readonly=True) as ledger:
         assert ledger.head(child).parent == "s"
     whole(database)
+
+
+def test_a_fork_while_the_writer_wants_the_lock_of_logging(database: Path) -> None:
+    """`logging` holds its lock over a fork, as the session does the writer's: first the writer's, then that."""
+    body = """
+import logging
+class Logging(Word):
+    def events(self, *given):
+        time.sleep(0.5)
+        logging.getLogger("a new one")
+        return super().events(*given)
+current().put(Logging("0"))
+time.sleep(0.3)
+child = os.fork()
+if child == 0: os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+"""
+    run(database, body)
+    assert words(database) == ["0"]
 
 
 def test_forks_while_threads_record(database: Path) -> None:
