@@ -38,10 +38,16 @@ RETRY_SECONDS = 1.0
 """How long a database that is away is left alone."""
 PATIENCE_SECONDS = 2.0
 """How long the writer waits for a lock or a server before it takes the database for away."""
+FORK_SECONDS = 2 * PATIENCE_SECONDS
+"""How long a fork waits at most for the writer."""
 CLOSE_SECONDS = 5.0
 """How long the end of the program waits for the writer."""
 LEAVE_SECONDS = 0.2
 """How long an end that cannot wait does wait for the writer to have read what it has taken."""
+
+
+_inherited: list[Ledger] = []
+"""In a child: what the parent had open when it forked. To close it here could harm the parent's database."""
 
 
 class Counts(Struct):
@@ -103,6 +109,8 @@ class Sink:
         self._changed = threading.Condition(threading.RLock())
         self._storing = threading.Lock()
         """Held while events are made and written: a fork waits for it."""
+        self._between = True
+        """Whether the fork that is going on found the writer between two appends."""
         self._thread: threading.Thread | None = None
 
     @property
@@ -223,19 +231,24 @@ class Sink:
     def before_fork(self) -> None:
         """Waits for the writer to be between two appends, and gives the database back.
 
-        That is `PATIENCE_SECONDS` at most, and only while somebody else holds the database.
+        As a rule that is a matter of milliseconds, while somebody else holds the database of `PATIENCE_SECONDS`; never
+        more than `FORK_SECONDS`, for the writer may be waiting for a lock that another library holds for the fork.
         """
-        self._storing.acquire()
+        self._between = self._storing.acquire(timeout=FORK_SECONDS)
         self._changed.acquire()
-        self._drop_ledger()
+        if self._between:
+            self._drop_ledger()
 
     def after_fork_in_parent(self) -> None:
         """Goes on; the database is opened again with the next append."""
         self._changed.release()
-        self._storing.release()
+        if self._between:
+            self._storing.release()
 
     def after_fork_in_child(self) -> None:
         """Lets go of the spools, which are the parent's."""
+        if self._ledger is not None:
+            _inherited.append(self._ledger)
         self._leave_spools()
 
     def _leave_spools(self) -> None:

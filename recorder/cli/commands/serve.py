@@ -63,6 +63,5 @@ def serve(
         if proxy is not None:
             output.hint(f"{sink.stream}: {counts.stored} events")
         if counts.spooled or counts.lost:
-            raise BadInput(
-                f"{counts.spooled} events wait in {sink.spool_path}, {counts.lost} were lost: {counts.reason}"
-            )
+            places = " and ".join(str(path) for path in sink.places if path.exists()) or "no file"
+            raise BadInput(f"{counts.spooled} events wait in {places}, {counts.lost} were lost: {counts.reason}")

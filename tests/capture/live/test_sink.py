@@ -406,3 +406,20 @@ while True:
     assert stored == [str(number) for number in range(len(stored))]
     assert len(stored) >= 2000
     whole(database)
+
+
+def test_a_fork_waits_for_a_writer_that_is_stuck_no_longer_than_it_says(
+    database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sinks, "FORK_SECONDS", 0.1)
+    target = sink(database)
+    target.put(Word("before"))
+    assert target.flush()
+    with target._storing:  # as the writer holds it while it waits for what the fork holds
+        began = time.monotonic()
+        target.before_fork()
+        assert time.monotonic() - began < 5
+        target.after_fork_in_parent()
+    target.put(Word("after"))
+    assert target.close().stored == 2
+    assert words(database) == ["before", "after"]
