@@ -13,6 +13,8 @@ from recorder.store.reading import FIRST
 
 _PAGE = 200
 """Appends that are asked for at a time."""
+_HIDDEN_SECONDS = 0.05
+"""How long appends that cannot be shown yet are left alone."""
 
 
 def position_of(cursor: str) -> Position:
@@ -46,7 +48,11 @@ def tail(
             continue
         if not follow:
             return
-        store.wait_for_append()
+        if store.hides_appends(place):
+            # What is there can be shown once a transaction that began before it is over, of which nobody is told.
+            store.wait_for_append(_HIDDEN_SECONDS)
+        else:
+            store.wait_for_append()
 
 
 def _before_the_last(store: Store, count: int) -> Position:

@@ -110,6 +110,9 @@ class Backend(Protocol):
         The next ones, or the `newest`; the one in which the position lies is among them.
         """
 
+    def hides_appends(self, connection: Connection, after: Position) -> bool:
+        """Whether there are appends behind a position that `appends` must not give yet, or it could miss some."""
+
     def wait_for_append(self, seconds: float) -> None:
         """Returns when something may have been appended, or after that time at the latest."""
 

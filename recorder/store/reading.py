@@ -174,6 +174,14 @@ class Reads(ABC):
                 return
             page = wanted.where(tuple_(*order) > tuple(batch[-1][:3]))
 
+    def hides_appends(self, after: Position) -> bool:
+        """Whether there are appends behind a position that `appended` does not give yet.
+
+        On Postgres a transaction may be open that began before them, and may append yet.
+        """
+        with self._read() as connection:
+            return self._backend.hides_appends(connection, after)
+
     def appended(self, after: Position = FIRST, limit: int = 100) -> list[Appended]:
         """The next appends to whatever streams behind a position: each is given once, those of a stream in order.
 

@@ -7,6 +7,7 @@ it, which is taken in when it is back, before anything newer. What can be kept n
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections import deque
@@ -27,6 +28,8 @@ from recorder.events.ids import new_stream_uuid
 if TYPE_CHECKING:
     from recorder.ledger import Ledger, StreamWriter
 
+LEDGER = "recorder.ledger"
+"""What knows databases: imported when the first events are there."""
 FLUSH_SECONDS = 0.1
 FLUSH_EVENTS = 256
 MOST_ITEMS = 100_000
@@ -332,6 +335,11 @@ class Sink:
         """To the database, else to the spool, else it is counted as lost."""
         self._held = events
         try:
+            if events and LEDGER not in sys.modules and self._put_aside(self._spools, events):
+                # To import it takes a while, in which a program can die.
+                self.counts.spooled += len(events)
+                self._take_in()
+                return
             if (self._take_in() and (not events or self._append(events))) or not events:
                 return
             if self._put_aside(self._spools, events):

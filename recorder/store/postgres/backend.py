@@ -176,6 +176,11 @@ class PostgresBackend:
         row = self._execute(connection, statements.IS_AHEAD, (place.epoch, place.position)).fetchone()
         return row is not None and bool(row[0])
 
+    def hides_appends(self, connection: Connection, after: Position) -> bool:
+        place = (after.epoch, after.position, after.stream_id, after.seq)
+        row = self._execute(connection, statements.IS_BEHIND, place).fetchone()
+        return row is not None and bool(row[0])
+
     def wait_for_append(self, seconds: float) -> None:
         with self._aside_connection() as aside:
             if not self._listens:

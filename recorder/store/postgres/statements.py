@@ -55,6 +55,7 @@ APPENDS = (
 NEWEST_APPENDS = (
     f"{APPENDS.partition(' ORDER ')[0]} ORDER BY epoch DESC, position DESC, stream_id DESC, last_seq DESC LIMIT %s"
 )
+IS_BEHIND = "SELECT EXISTS (SELECT 1 FROM log_appends WHERE (epoch, position, stream_id, last_seq) > (%s, %s, %s, %s))"
 PLACE = "SELECT relnamespace::regnamespace::text FROM pg_class WHERE oid = to_regclass('log_streams')"
 CHANNEL = "recorder_appends"
 NOTIFY = f"NOTIFY {CHANNEL}"

@@ -150,6 +150,9 @@ class SqliteBackend:
         row = self._one(connection, statements.IS_AHEAD, (place.epoch, place.position))
         return row is not None and bool(row[0])
 
+    def hides_appends(self, connection: Connection, after: Position) -> bool:
+        return False  # Commits come one after the other here.
+
     def wait_for_append(self, seconds: float) -> None:
         # SQLite tells no other process of a commit.
         time.sleep(min(seconds, POLL_SECONDS))
