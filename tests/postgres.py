@@ -76,7 +76,7 @@ def server(name: str = "postgres") -> Server:
     if name == "named-postgres":
         return Server(os.environ[VARIABLE])
     postgres_server.sweep()
-    found = Server(postgres_server.start(postgres_server.folder_of_run()))
+    found = Server(postgres_server.start(postgres_server.folder_of_worker()))
     with found.connect() as connection:
         # These databases need not outlive the machine, and waiting for the disk would take most of the time.
         connection.execute("ALTER SYSTEM SET fsync = off")
@@ -93,7 +93,7 @@ def end_run() -> None:
 
 
 def _template_name() -> str:
-    return f"rec_template_{postgres_server.folder_of_run().name}"
+    return f"rec_template_{postgres_server.folder_of_worker().name}"
 
 
 _id = sql.Identifier

@@ -1,4 +1,7 @@
-"""A real Postgres of the tests' own, from a wheel: its processes and its folder, one for all workers of a run."""
+"""A real Postgres of the tests' own, from a wheel: its processes and its folder, one for each worker of a run.
+
+Not one for all: a tail waits for every transaction that is open on its server, another worker's tests' included.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 
 RUN = "REC_TEST_RUN"
-"""The folder of the run's server, named after the process that began the run; its workers inherit it."""
+"""What the folders of the run's servers begin with, the process that began the run in it; its workers inherit it."""
 _PREFIX = "recorder-tests-postgres-"
 _MEMORY = Path("/dev/shm")
 _ENOUGH = 2 << 30
@@ -28,13 +31,19 @@ def begin_run() -> None:
 
 def end_run() -> None:
     """Said by the same process, after its workers: nothing stays."""
-    if folder_of_run().exists():
-        remove(folder_of_run())
+    run = Path(os.environ[RUN])
+    for folder in run.parent.glob(f"{run.name}-*"):
+        remove(folder)
 
 
-def folder_of_run() -> Path:
-    """Where the server that the workers share keeps its files."""
-    return Path(os.environ[RUN])
+def name_of_run() -> str:
+    """The same in all workers of a run, and in the process that began it."""
+    return Path(os.environ[RUN]).name
+
+
+def folder_of_worker() -> Path:
+    """Where this worker's server keeps its files."""
+    return Path(f"{os.environ[RUN]}-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}")
 
 
 def sweep() -> None:

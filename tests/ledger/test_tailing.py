@@ -255,3 +255,27 @@ def test_the_stream_of_an_append_that_is_gone_is_told(filled: Store, database: s
         other.run("DELETE FROM log_streams WHERE name = 'b'")
     with pytest.raises((BadInput, DatabaseUnusable), match="the stream of an append is gone"):
         told(filled)
+
+
+def test_a_follower_shows_what_an_older_transaction_held_up_as_soon_as_that_is_over(
+    url: str, request: pytest.FixtureRequest
+) -> None:
+    """Nobody tells it of that end: it is not to sleep until the next append, or for the half minute that it could."""
+    with open_store(url) as store:
+        append(store, "a", events(1, 1))
+        append(store, "held", events(1, 1))
+        found = Followed(url, last=1)
+        request.addfinalizer(lambda: found.end(url))
+        assert found.next() == ("held", 1)
+        time.sleep(0.15)
+        with store.transaction() as transaction:
+            head = transaction.head("held")
+            assert head is not None
+            transaction.append(head, events(2, 2))
+            with open_store(url) as other:
+                append(other, "a", events(2, 2))
+            # It is told of that append now, and may not show it.
+            time.sleep(0.3)
+        before = time.monotonic()
+        assert {found.next(), found.next()} == {("a", 2), ("held", 2)}
+        assert time.monotonic() - before < 10

@@ -33,7 +33,7 @@ def postgres_store(url: str) -> Iterator[Store]:
 @pytest.fixture(scope="module")
 def own_server() -> Iterator[Path]:
     """The folder of a running server that a test may stop and set up as it likes."""
-    run = postgres_server.folder_of_run()
+    run = postgres_server.folder_of_worker()
     folder = run.with_name(f"{run.name}-{uuid4().hex[:6]}")
     postgres_server.start(folder)
     yield folder
