@@ -66,6 +66,12 @@ class FrameWriter:
         self._digest.update(data)
         self._bytes += len(data)
 
+    def append_all(self, frames: list[Frame], *, ended: bool = False) -> None:
+        """As `append`, in as many transactions as it takes."""
+        for start in range(0, max(len(frames), 1), BATCH_EVENTS):
+            last = start + BATCH_EVENTS >= len(frames)
+            self.append(frames[start : start + BATCH_EVENTS], ended=ended and last)
+
     def append(self, frames: list[Frame], *, ended: bool = False) -> None:
         """Stores frames in one transaction. `ended`: they are the source's last.
 

@@ -8,16 +8,15 @@ from typing import BinaryIO
 
 from msgspec import structs
 
-from recorder.capture.appending import BATCH_EVENTS, FrameWriter
+from recorder.capture.appending import FrameWriter
+from recorder.capture.beginnings import FoundFrames
 from recorder.capture.captured import Captured, Progress
 from recorder.capture.exports import capture_export, is_export, may_be_export
 from recorder.capture.interrupts import Interrupts
 from recorder.capture.names import checked, name_of_program
-from recorder.capture.refusals import not_a_stream
-from recorder.errors import BadInput, NotAStream
+from recorder.errors import BadInput
 from recorder.ledger import Ledger
-from recorder.sources import Format, Reader, detect, reader_for, recognise
-from recorder.sources.detect import HEAD_BYTES
+from recorder.sources import Frame
 
 _INPUT = "standard input"
 
@@ -122,57 +121,32 @@ class _PipeCapture:
             raise BadInput(f"a stream {stream!r} exists already; give this one another name with --name")
         self._ledger, self._stream = ledger, stream
         self._dialect, self._progress = dialect, progress
-        self._reader: Reader | None = None
+        self._frames = FoundFrames(_INPUT, advice="capture the file itself")
         self._writer: FrameWriter | None = None
-        self._head = b""
 
     def feed(self, data: bytes) -> None:
         """Stores the frames that are whole with these bytes."""
-        if self._reader is None:
-            self._head += data
-            found = recognise(self._head, complete=False)
-            if found is None and len(self._head) < HEAD_BYTES:
-                return
-            data, self._head = self._head, b""
-            self._begin(found or _format_of(data, complete=False))
-        self._store(data)
+        self._store(self._frames.feed(data))
 
     def end(self, *, stopped: bool) -> Captured:
         """Stores what is left. `stopped`: the input did not end by itself."""
-        if self._reader is None and (self._head or not stopped):
-            self._begin(_format_of(self._head, complete=not stopped))
-            self._store(self._head)
-        if self._reader is None or self._writer is None:
+        if not (stopped and self._frames.is_empty):
+            self._store(self._frames.end(complete=not stopped), ended=not stopped)
+        if self._writer is None:
             return Captured(stream=self._stream, status="stored", events=0, last_seq=0)
-        self._writer.append(self._reader.end(), ended=not stopped)
         last = self._writer.last_seq
         return Captured(stream=self._writer.stream, status="stored", events=last, last_seq=last)
 
-    def _begin(self, format: Format) -> None:
-        if format.framing == "cassette" or format.framing == "har" or format.gzip:
-            raise BadInput(f"{_INPUT} holds a cassette, a HAR file or gzip data; capture the file itself")
-        self._reader = reader_for(format.framing)
-        self._writer = FrameWriter(
-            self._ledger,
-            self._stream,
-            source="-",
-            format=format.framing,
-            dialect=self._dialect,
-            progress=self._progress,
-        )
-
-    def _store(self, data: bytes) -> None:
-        assert self._reader is not None
-        assert self._writer is not None
-        frames = self._reader.feed(data)
-        for start in range(0, len(frames), BATCH_EVENTS):
-            self._writer.append(frames[start : start + BATCH_EVENTS])
-
-
-def _format_of(head: bytes, *, complete: bool) -> Format:
-    if not head:
-        raise NotAStream(f"{_INPUT}: nothing came; nothing was stored")
-    try:
-        return detect(head, name=_INPUT, complete=complete)
-    except NotAStream as error:
-        raise not_a_stream(error, head) from None
+    def _store(self, frames: list[Frame], *, ended: bool = False) -> None:
+        if self._writer is None:
+            if self._frames.framing is None:
+                return
+            self._writer = FrameWriter(
+                self._ledger,
+                self._stream,
+                source="-",
+                format=self._frames.framing,
+                dialect=self._dialect,
+                progress=self._progress,
+            )
+        self._writer.append_all(frames, ended=ended)

@@ -23,13 +23,18 @@ _MAY_BE_A_STREAM = re.compile(rb"%b|%b|[\x00\x01]" % (_SSE, _JSON))
 """AWS's messages begin with their length, which is below 32 MiB. What begins otherwise need not be looked through."""
 
 
+def framing_of_type(media_type: str) -> Framing | None:
+    """The framing that a media type (in lower case, without parameters) says; None where it says none."""
+    return _BY_TYPE.get(media_type)
+
+
 def framing_of(body: bytes, media_type: str) -> Framing:
     """The framing of an answer's decoded body: by its looks, and by its media type where its looks say nothing.
 
     Types alone do not do: recorders leave headers out, and servers stream under `text/plain` and `text/html`.
     """
     looks = _looks(body)
-    by_type = _BY_TYPE.get(media_type)
+    by_type = framing_of_type(media_type)
     if looks is not None and looks not in ("ndjson", "json"):
         return looks
     if by_type == "ndjson" or (looks == "ndjson" and len(body.split(b"\n", 2)) > 2):

@@ -27,7 +27,7 @@ PRODUCERS = {
     "httpx2": (f"{_ROOM}.tee_httpx", "install"),
     "urllib3": (f"{_ROOM}.tee_urllib3", "install"),
     "aiohttp": (f"{_ROOM}.tee_aiohttp", "install"),
-    "botocore": (f"{_ROOM}.tee_botocore", "install"),
+    "botocore.awsrequest": (f"{_ROOM}.tee_botocore", "install"),
 }
 """The module that is waited for, and who records what it does: a module of this room, and the function to call."""
 

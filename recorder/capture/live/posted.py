@@ -8,21 +8,14 @@ from collections.abc import AsyncIterator
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from recorder.capture.appending import BATCH_EVENTS, FrameWriter
+from recorder.capture.appending import FrameWriter
+from recorder.capture.beginnings import FoundFrames
 from recorder.capture.names import checked
-from recorder.capture.refusals import not_a_stream
-from recorder.errors import BadInput, Conflict, NotAStream, RecorderError
+from recorder.errors import BadInput, Conflict, RecorderError
 from recorder.ledger import Ledger
-from recorder.sources import Format, Frame, Reader, detect, reader_for, recognise
-from recorder.sources.detect import HEAD_BYTES
+from recorder.sources import Frame
+from recorder.sources.answer_framing import framing_of_type
 from recorder.sources.frame import Framing
-
-_BY_TYPE: dict[str, Framing] = {
-    "text/event-stream": "sse",
-    "application/x-ndjson": "ndjson",
-    "application/ndjson": "ndjson",
-    "application/jsonl": "ndjson",
-}
 
 
 class Posts:
@@ -44,7 +37,7 @@ class Posts:
         async with turn:
             try:
                 return await self._store(
-                    _Posted(self._ledger, checked(name), _BY_TYPE.get(media_type)), request.stream()
+                    _Posted(self._ledger, checked(name), framing_of_type(media_type)), request.stream()
                 )
             except BadInput as error:
                 return JSONResponse({"error": str(error)}, status_code=400)
@@ -65,52 +58,27 @@ class _Posted:
 
     def __init__(self, ledger: Ledger, stream: str, framing: Framing | None) -> None:
         self._ledger, self._stream = ledger, stream
-        self._reader: Reader | None = None if framing is None else reader_for(framing)
-        self._format: Framing | None = framing
+        self._frames = FoundFrames("the body", framing=framing, advice="send JSON lines or server-sent events")
         self._writer: FrameWriter | None = None
-        self._head = b""
 
     def feed(self, data: bytes) -> None:
         """Stores the frames that are whole with these bytes. Raises `BadInput`, `Conflict`, `DatabaseUnusable`."""
-        if self._reader is None:
-            self._head += data
-            found = recognise(self._head, complete=False)
-            if found is None and len(self._head) < HEAD_BYTES:
-                return
-            data, self._head = self._head, b""
-            self._begin(found or detect(data, name="the body", complete=False))
-        assert self._reader is not None
-        self._append(self._reader.feed(data))
+        self._append(self._frames.feed(data))
 
     def end(self) -> dict[str, object]:
         """Stores what is left; gives what the whole body came to."""
-        if self._reader is None:
-            head, self._head = self._head, b""
-            try:
-                self._begin(detect(head, name="the body", complete=True))
-            except NotAStream as error:
-                raise (
-                    not_a_stream(error, head) if head else BadInput("the body is empty: nothing was stored")
-                ) from None
-            assert self._reader is not None
-            self._append(self._reader.feed(head))
-        self._append(self._reader.end(), ended=True)
+        if self._frames.is_empty:
+            raise BadInput("the body is empty: nothing was stored")
+        self._append(self._frames.end(), ended=True)
         if self._writer is None or not self._writer.stored:
             raise BadInput("the body holds no event: nothing was stored")
         return {"stream": self._writer.stream, "events": self._writer.stored, "last_seq": self._writer.last_seq}
 
-    def _begin(self, format: Format) -> None:
-        if format.framing == "cassette" or format.framing == "har" or format.gzip:
-            raise BadInput("the body is a cassette, a HAR file or compressed: send JSON lines or server-sent events")
-        self._format, self._reader = format.framing, reader_for(format.framing)
-
     def _append(self, frames: list[Frame], *, ended: bool = False) -> None:
         if self._writer is None:
-            if not frames:
+            if not frames or self._frames.framing is None:
                 return
-            assert self._format is not None
             head = self._ledger.find(self._stream)
-            self._writer = FrameWriter(self._ledger, self._stream, source="POST", format=self._format, head=head)
-        for start in range(0, max(len(frames), 1), BATCH_EVENTS):
-            last = start + BATCH_EVENTS >= len(frames)
-            self._writer.append(frames[start : start + BATCH_EVENTS], ended=ended and last)
+            format = self._frames.framing
+            self._writer = FrameWriter(self._ledger, self._stream, source="POST", format=format, head=head)
+        self._writer.append_all(frames, ended=ended)

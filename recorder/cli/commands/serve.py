@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -40,28 +38,26 @@ def serve(
     except ImportError as error:
         needed = f"rec serve needs the package {error.name}"
         raise BadInput(f"{needed}: pip install 'agent-stream-recorder[serve]'") from None
-    from recorder.capture.live.sink import Sink
-    from recorder.capture.live.spool import SUFFIX
-    from recorder.capture.names import checked, name_of_program
-    from recorder.store.location import default_database
+    from recorder.capture.live.session import Session
+    from recorder.capture.names import name_of_program
 
-    stream = checked(name_of_program("serve") if name is None else name)
     if not port.isdecimal() or int(port) > 65535:
         raise BadInput(f"--port {port} is no port: give 0 to 65535")
     with opening.ledger(database, write=True) as ledger:
-        place = default_database() if database is None else database
-        folder = Path.cwd() if "://" in place else Path(place).absolute().parent
-        sink = Sink(place, stream, spool=folder / f"{stream.replace('/', '_')}-{os.getpid()}{SUFFIX}")
-        proxy = Proxy(record, sink) if record is not None else None
-        what = f"records what passes to {proxy.upstream} as {stream!r}" if proxy is not None else "takes posted events"
+        session = Session(name_of_program("serve") if name is None else name, database=database, listens=False)
+        proxy = Proxy(record, session.sink) if record is not None else None
+        what = f"records what passes to {proxy.upstream} as {session.stream!r}" if proxy else "takes posted events"
 
         def started(address: str) -> None:
             output.hint(f"{address} {what}; Ctrl-C ends it")
 
-        serving.serve(serving.application(ledger, proxy), host, int(port), started)
-        counts = sink.close()
+        session.start()
+        try:
+            serving.serve(serving.application(ledger, proxy), host, int(port), started)
+        finally:
+            counts = session.stop()
         if proxy is not None:
-            output.hint(f"{sink.stream}: {counts.stored} events")
+            output.hint(f"{session.stream}: {counts.stored} events")
         if counts.spooled or counts.lost:
-            places = " and ".join(str(path) for path in sink.places if path.exists()) or "no file"
-            raise BadInput(f"{counts.spooled} events wait in {places}, {counts.lost} were lost: {counts.reason}")
+            # The session has said how many, and where they are.
+            raise typer.Exit(2)

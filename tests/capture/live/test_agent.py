@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import recorder
+from recorder.events.framing import frame_of
 from recorder.ledger.verify import verify_all
 from tests.capture.live.wire import Answer, Server, serving
 from tests.databases import made
@@ -127,8 +128,6 @@ def test_both_readings_are_what_the_program_held(kind: str, server: Server, tmp_
         wire = [message for message in state["messages"] if message["layer"] == "wire"]
         framework = [message for message in state["messages"] if message["layer"] == "framework"]
         bodies: dict[str, bytes] = {}
-        from recorder.events.framing import frame_of
-
         for event in ledger.events("s"):
             if event.layer == "wire" and not event.kind.startswith("http."):
                 bodies[event.run_id or ""] = bodies.get(event.run_id or "", b"") + frame_of(event)

@@ -18,11 +18,12 @@ import httpx2
 import pytest
 
 import recorder
+from recorder.capture import capture_file
 from recorder.events.framing import frame_of
 from recorder.ledger import Ledger
 from tests.capture.live.wire import Answer, Server, serving
 from tests.databases import made
-from tests.streams import CASSETTES
+from tests.streams import CASSETTES, events_of, state_of
 
 SSE = (CASSETTES / "weather.sse").read_bytes()
 FRAMES = [block + b"\n\n" for block in SSE.split(b"\n\n") if block]
@@ -177,8 +178,6 @@ def test_posted_events_are_what_a_captured_file_is(name: str, type: str, databas
         state = ledger.state("a/b").to_dict()
     assert answer.json() == {"stream": "a/b", "events": len(events), "last_seq": len(events)}
     assert b"".join(map(frame_of, events)) == data
-    from tests.streams import events_of, state_of
-
     assert [message["calls"] for message in state["messages"]] == [
         message["calls"] for message in state_of(events_of(data))["messages"]
     ]
@@ -194,8 +193,6 @@ def test_events_that_are_posted_one_by_one_make_one_stream(database: Path) -> No
         ]
     assert posted == list(range(1, len(lines) + 1))
     whole = made(database.parent / "whole.db")
-    from recorder.capture import capture_file
-
     with Ledger.open(whole) as ledger, recorder.open(database, readonly=True) as other:
         capture_file(ledger, CASSETTES / "agent.jsonl", name="run")
         assert other.state("run").to_dict()["messages"] == ledger.state("run").to_dict()["messages"]

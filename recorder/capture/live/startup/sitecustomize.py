@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-MODULES = frozenset(("aiohttp", "botocore", "httpx", "httpx2", "langchain_core.callbacks.manager", "urllib3"))
+MODULES = {"aiohttp", "botocore.awsrequest", "httpx", "httpx2", "langchain_core.callbacks.manager", "urllib3"}
 """Those of `recorder.capture.live.hooks`, which is not imported yet."""
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 
