@@ -6,16 +6,15 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import Any
 
-import msgspec
 from msgspec import Struct, field
 
 from recorder import dialects
 from recorder.capture.recording import FrameRecorder, dialect_of_frames
 from recorder.dialects import UNKNOWN
-from recorder.events import NewEvent, clock, framing, ids
+from recorder.events import NewEvent, ids
 from recorder.sources import Part
 
-_MAY_CALL_A_MODEL = ("POST", "PUT", "PATCH", "")
+MAY_CALL_A_MODEL = ("POST", "PUT", "PATCH", "")
 """Methods (the last one: it was not recorded) by which a URL says what comes back. A browser asks by `OPTIONS` first,
 and what `GET` brings from the same address is a list of earlier answers."""
 
@@ -55,27 +54,9 @@ def exchange_events(
             if part.frame is not None:
                 event = recorder.event(part.frame, exchange=exchange, meta=part.meta, occurred_at=part.occurred_at)
             else:
-                event = _event(recorder, part, run_id)
+                event = recorder.part(part.kind, run_id, part.meta or {}, part.body, occurred_at=part.occurred_at)
             taken.events.append(event)
     return taken
-
-
-def _event(recorder: FrameRecorder, part: Part, run_id: str) -> NewEvent:
-    meta: dict[str, Any] = part.meta or {}
-    redacted = meta.get("redacted")
-    return NewEvent(
-        event_id=recorder.next_id(),
-        dialect=recorder.dialect,
-        layer=dialects.get(recorder.dialect).layer,
-        kind=part.kind,
-        body=part.body,
-        framing=framing.NONE,
-        arrived_at=clock.now(),
-        occurred_at=part.occurred_at,
-        run_id=run_id,
-        meta=msgspec.json.encode(meta) if meta else None,
-        redacted=", ".join(redacted) if redacted else None,
-    )
 
 
 def _dialect_of(parts: list[Part]) -> str:
@@ -91,7 +72,7 @@ def _dialect_of(parts: list[Part]) -> str:
 
 
 def _asks_for_work(parts: list[Part]) -> bool:
-    return str(_meta(parts, "http.request").get("method", "")).upper() in _MAY_CALL_A_MODEL
+    return str(_meta(parts, "http.request").get("method", "")).upper() in MAY_CALL_A_MODEL
 
 
 def _was_streamed(parts: list[Part]) -> bool:

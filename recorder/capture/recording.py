@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import msgspec
+
 from recorder import dialects
 from recorder.dialects import UNKNOWN, base
-from recorder.events import NewEvent, clock, ids, jsontext
+from recorder.events import NewEvent, clock, framing, ids, jsontext
 from recorder.sources import Frame, template_of
 
 _KINDS = {"partial": base.PARTIAL, "comment": base.COMMENT, "damaged": base.DAMAGED}
@@ -41,7 +43,7 @@ class FrameRecorder:
         `meta` and `occurred_at` are what the source says of it beside the frame.
         """
         envelope = self._envelope(frame) if frame.kind == "data" else base.Envelope(kind=_KINDS[frame.kind])
-        framing, explicit = template_of(frame, envelope.kind)
+        template, explicit = template_of(frame, envelope.kind)
         dialect = dialects.get(self.dialect)
         run_id = envelope.run_id
         if run_id is None and dialect.layer == "wire":
@@ -52,7 +54,7 @@ class FrameRecorder:
             layer=dialect.layer,
             kind=envelope.kind,
             body=frame.body,
-            framing=framing,
+            framing=template,
             frame=explicit,
             arrived_at=clock.now(),
             run_id=run_id,
@@ -61,6 +63,35 @@ class FrameRecorder:
             source_id=frame.id,
             occurred_at=envelope.occurred_at if occurred_at is None else occurred_at,
             meta=_meta(meta, None if explicit is None else frame.headers),
+        )
+
+    def part(
+        self,
+        kind: str,
+        run_id: str,
+        meta: dict[str, Any],
+        body: bytes = b"",
+        *,
+        arrived_at: int | None = None,
+        occurred_at: int | None = None,
+    ) -> NewEvent:
+        """The next event: a part of an exchange that is no frame (`http.request`, `http.end`).
+
+        `meta` by kind as in `recorder.sources.exchange.Part`; `arrived_at`: microseconds, None for now.
+        """
+        redacted = meta.get("redacted")
+        return NewEvent(
+            event_id=self.next_id(),
+            dialect=self.dialect,
+            layer=dialects.get(self.dialect).layer,
+            kind=kind,
+            body=body,
+            framing=framing.NONE,
+            arrived_at=clock.now() if arrived_at is None else arrived_at,
+            occurred_at=occurred_at,
+            run_id=run_id,
+            meta=msgspec.json.encode(meta) if meta else None,
+            redacted=", ".join(redacted) if redacted else None,
         )
 
     @property

@@ -17,18 +17,19 @@ class Decoders:
 
     def __init__(self) -> None:
         self._states: dict[str, Any] = {}
-        self._latest: tuple[str, str | None, Dialect, str] = ("", None, dialects.get(dialects.UNKNOWN), "")
+        self._latest: tuple[str, str | None, Dialect, str] | None = None
         """Dialect and run of the latest event, and what they lead to: the next event is mostly of the same."""
 
     def decode(self, event: Event) -> list[AnyDelta]:
         """What the event says. Of an erased event nothing but that is known."""
         if event.erased:
             return [Erased(run_id=event.run_id or "")]
-        name, run_id, dialect, key = self._latest
-        if event.run_id != run_id or event.dialect != name:
-            dialect = dialects.get(event.dialect)
-            key = f"{dialect.name} {event.run_id or ''}" if dialect.layer == "wire" else dialect.name
-            self._latest = (event.dialect, event.run_id, dialect, key)
+        latest = self._latest
+        if latest is None or event.run_id != latest[1] or event.dialect != latest[0]:
+            found = dialects.get(event.dialect)
+            place = f"{found.name} {event.run_id or ''}" if found.layer == "wire" else found.name
+            latest = self._latest = (event.dialect, event.run_id, found, place)
+        _, _, dialect, key = latest
         state = self._states.get(key)
         if dialect.piece is not None and state is not None and (piece := dialect.piece(state, event)) is not None:
             return [piece]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from recorder.capture.live.session import Session, here, is_running
 
 if TYPE_CHECKING:
-    from recorder.capture.live.hooks import Current
+    from recorder.capture.live.items import Current
     from recorder.capture.live.langchain import Handler, Recorded
     from recorder.capture.live.sink import Sink
 

@@ -10,19 +10,17 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from typing import Protocol
 
 from recorder.capture.live.exchange_events import (
     Broken,
     Ended,
     ExchangeEvents,
     Head,
-    Pairs,
     Piece,
     Said,
     Sent,
 )
-from recorder.capture.live.items import Item
+from recorder.capture.live.items import Current, Taker
 from recorder.events import NewEvent, clock
 
 _ITEM_BYTES = 200
@@ -34,18 +32,6 @@ _within: ContextVar[bool] = ContextVar("recorder_within_an_exchange", default=Fa
 
 _abandoned: deque[Exchange] = deque()
 """Exchanges whose answer the program has dropped, and of which that is not told yet."""
-
-
-class Taker(Protocol):
-    """What an exchange needs of a sink."""
-
-    def put(self, item: Item) -> None: ...
-
-    def failed(self, where: str, error: BaseException) -> None: ...
-
-
-Current = Callable[[], Taker | None]
-"""The sink for what happens here and now; None where nobody records."""
 
 
 class Exchange:
@@ -192,6 +178,3 @@ def within() -> Iterator[None]:
         # A coroutine may be closed in another context than its own.
         with suppress(ValueError):
             _within.reset(token)
-
-
-__all__ = ["Current", "Exchange", "Pairs", "Taker", "begin", "fail", "within"]

@@ -7,26 +7,23 @@ exchange whose URL says nothing waits until its answer does, and leaves no trace
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from http import HTTPStatus
 from typing import Any
 
-import msgspec
 from msgspec import Struct, structs
 
 from recorder import dialects
+from recorder.capture.exchanges import MAY_CALL_A_MODEL
 from recorder.capture.live.cutting import AnswerCutter, CutFrame
 from recorder.capture.recording import FrameRecorder, dialect_of_frames
 from recorder.dialects import UNKNOWN, base
-from recorder.events import NewEvent, framing, ids
+from recorder.events import NewEvent, ids
 from recorder.sources import exchange as documents
 from recorder.sources.detect import HEAD_BYTES
 from recorder.sources.frame import BOM, Frame
 from recorder.sources.http_headers import header, headers_of, media_type
 from recorder.sources.redact import redact_answer, redact_frame
 
-_MAY_CALL_A_MODEL = ("POST", "PUT", "PATCH")
-"""Methods by which a URL says what comes back."""
-_SWITCHING = 101
-"""A web socket opens: no answer follows."""
 _LONGEST_UNKNOWN = 8 * 1024 * 1024
 """A document that may be of a model is not waited for any longer, in bytes."""
 
@@ -131,7 +128,7 @@ class ExchangeEvents:
         request = documents.Request(
             method=sent.method, url=sent.url, headers=headers_of(sent.headers), body=sent.body or b""
         )
-        if sent.method.upper() in _MAY_CALL_A_MODEL:
+        if sent.method.upper() in MAY_CALL_A_MODEL:
             self._recorder.dialect = dialects.dialect_of_url(sent.url) or UNKNOWN
         part = next(documents.exchange_parts(1, documents.Exchange(request=request)))
         meta = part.meta or {}
@@ -140,7 +137,7 @@ class ExchangeEvents:
         return self._event(base.REQUEST, at, meta, part.body)
 
     def _head(self, head: Head, at: int) -> list[NewEvent]:
-        if head.status == _SWITCHING and not self._wanted:
+        if head.status == HTTPStatus.SWITCHING_PROTOCOLS and not self._wanted:
             self._drop()
             return []
         headers = headers_of(head.headers)
@@ -190,20 +187,8 @@ class ExchangeEvents:
         return structs.replace(frame, body=body, raw=raw), marks
 
     def _event(self, kind: str, at: int, meta: dict[str, Any], body: bytes = b"") -> NewEvent:
-        """An event that is no frame. `meta` by kind as in `recorder.sources.exchange.Part`."""
-        redacted = meta.get("redacted")
-        return NewEvent(
-            event_id=self._recorder.next_id(),
-            dialect=self._recorder.dialect,
-            layer=dialects.get(self._recorder.dialect).layer,
-            kind=kind,
-            body=body,
-            framing=framing.NONE,
-            arrived_at=at,
-            run_id=self.run_id,
-            meta=msgspec.json.encode(meta) if meta else None,
-            redacted=", ".join(redacted) if redacted else None,
-        )
+        """An event that is no frame."""
+        return self._recorder.part(kind, self.run_id, meta, body, arrived_at=at)
 
 
 def _is_hopeless(cutter: AnswerCutter) -> bool:

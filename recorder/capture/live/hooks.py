@@ -16,9 +16,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from recorder.capture.live.sink import Sink
-
-Current = Callable[[], "Sink | None"]
+    from recorder.capture.live.items import Current
 
 _ROOM = __name__.rpartition(".")[0]
 PRODUCERS = {
@@ -32,7 +30,7 @@ PRODUCERS = {
 """The module that is waited for, and who records what it does: a module of this room, and the function to call."""
 
 
-def _nobody() -> Sink | None:
+def _nobody() -> None:
     return None
 
 

@@ -24,3 +24,17 @@ class Item(Protocol):
         Called once, on the writer's thread, in the order of `put`. `stream` is the stream's UUID, 16 bytes; each event
         takes its id from `next_id`. What is raised is counted, and costs the item only.
         """
+
+
+class Taker(Protocol):
+    """What takes the items: a `recorder.capture.live.sink.Sink`."""
+
+    def put(self, item: Item) -> None:
+        """Takes an item. Never raises."""
+
+    def failed(self, where: str, error: BaseException) -> None:
+        """Counts a failure of the recorder's own part. Never raises."""
+
+
+Current = Callable[[], Taker | None]
+"""Gives the sink for what happens here and now; None where nobody records."""

@@ -25,10 +25,11 @@ from weakref import WeakSet
 
 from langchain_core.callbacks.base import BaseCallbackHandler
 
-from recorder.capture.live.langchain_hearing import Current, Hearing
+from recorder.capture.live.items import Current, Taker
+from recorder.capture.live.langchain_hearing import Hearing
 from recorder.capture.live.langchain_inline import Inline
 from recorder.capture.live.langchain_items import Copy, Part, Streamed, Told
-from recorder.capture.live.langchain_runs import Run, Taker
+from recorder.capture.live.langchain_runs import Run
 from recorder.capture.live.langchain_stream import Recorded
 from recorder.capture.live.values import encode
 from recorder.events import clock

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
-from recorder.capture.live.langchain_runs import MOST_INPUTS, MOST_RUNS, Owner, Run, Taker, book_of
-
-Current = Callable[[], Taker | None]
-"""Gives the sink for what happens here and now; None where nobody records."""
+from recorder.capture.live.items import Current, Taker
+from recorder.capture.live.langchain_runs import MOST_INPUTS, MOST_RUNS, Owner, Run, book_of
 
 
 class Hearing:

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 from uuid import UUID
 from weakref import WeakKeyDictionary
 
-from recorder.capture.live.items import Item
+from recorder.capture.live.items import Taker
 from recorder.capture.live.values import encode
 
 MOST_RUNS = 10_000
 """Runs that are open at once, and runs that are remembered: one whose generator is dropped may never end."""
 MOST_INPUTS = 32 * 1024 * 1024
 """Bytes of inputs that are kept for the ends of runs; beyond it an end comes without."""
-
-
-class Taker(Protocol):
-    """What takes the items: a `recorder.capture.live.sink.Sink`."""
-
-    def put(self, item: Item) -> None:
-        """Takes an item. Never raises."""
-
-    def failed(self, where: str, error: BaseException) -> None:
-        """Counts a failure of the recorder's own part. Never raises."""
 
 
 class Run:

@@ -7,8 +7,9 @@ from types import TracebackType
 from typing import Any, Generic, TypeVar, cast
 from uuid import UUID
 
+from recorder.capture.live.items import Taker
 from recorder.capture.live.langchain_items import V2, V3, Copy, Passed
-from recorder.capture.live.langchain_runs import Owner, Taker, book_of
+from recorder.capture.live.langchain_runs import Owner, book_of
 from recorder.capture.live.values import encode
 from recorder.dialects.langgraph_messages import run_of_id
 from recorder.events import clock

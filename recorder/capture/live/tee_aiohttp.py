@@ -7,18 +7,19 @@ it off.
 from __future__ import annotations
 
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import Any
 
 from aiohttp import client_reqrep
 from aiohttp.payload import BytesPayload
 from aiohttp.streams import StreamReader
 
-from recorder.capture.live.exchange import Current, Exchange, Taker, begin, fail, within
+from recorder.capture.live.exchange import Exchange, begin, fail, within
+from recorder.capture.live.items import Current, Taker
 from recorder.capture.live.patching import Patch, Patches
 
 _EXCHANGE = "_recorder_exchange"
 """The attribute of a `ClientResponse` that holds its exchange, and whether the session takes content-codings off."""
-_SWITCHING = 101
 _CLOSED = getattr(client_reqrep, "_CONNECTION_CLOSED_EXCEPTION", None)
 """What a reader is given when the program closes the response before its end."""
 
@@ -87,7 +88,7 @@ def _answered(exchange: Exchange, response: Any, *, decoded: bool) -> None:
     try:
         exchange.response(response.status, response.reason, response.raw_headers, decoded=decoded)
         reader = response.content
-        if response.status == _SWITCHING or type(reader) is not StreamReader:
+        if response.status == HTTPStatus.SWITCHING_PROTOCOLS or type(reader) is not StreamReader:
             exchange.end()  # A body that is empty has a reader of another kind.
         elif not exchange.is_over:
             _tee(reader, exchange)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import botocore.awsrequest  # type: ignore[import-untyped]
 
-from recorder.capture.live.exchange import Current
+from recorder.capture.live.items import Current
 from recorder.capture.live.patching import Patches
 from recorder.capture.live.tee_urllib3 import patches
 

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
+from http import HTTPStatus
 from importlib import import_module
 from types import TracebackType
 from typing import Any
 
-from recorder.capture.live.exchange import Current, Exchange, Taker, begin, fail, within
+from recorder.capture.live.exchange import Exchange, begin, fail, within
+from recorder.capture.live.items import Current, Taker
 from recorder.capture.live.patching import Patch, Patches
 
 _LIBRARIES = ("httpx", "httpx2")
-_SWITCHING = 101
 
 _installed = Patches()
 
@@ -194,7 +195,7 @@ def _answered(exchange: Exchange, response: Any, stream: type[_Stream] | type[_A
             exchange.end()
             return
         exchange.response(response.status_code, response.reason_phrase, response.headers.raw)
-        if response.status_code == _SWITCHING:
+        if response.status_code == HTTPStatus.SWITCHING_PROTOCOLS:
             exchange.end()
         elif not exchange.is_over:
             library = _library_of(response)

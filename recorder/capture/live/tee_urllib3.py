@@ -14,7 +14,8 @@ from typing import Any
 import urllib3.connection
 import urllib3.response
 
-from recorder.capture.live.exchange import Current, Exchange, Taker, begin, fail
+from recorder.capture.live.exchange import Exchange, begin, fail
+from recorder.capture.live.items import Current, Taker
 from recorder.capture.live.patching import Patch, Patches
 
 _EXCHANGE = "_recorder_exchange"
